@@ -1,0 +1,18 @@
+package io.ordertimeout.orders;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.scheduling.annotation.EnableScheduling;
+
+/** The order timeout service as a process. */
+@SpringBootApplication(proxyBeanMethods = false)
+@EnableConfigurationProperties(OrderTimeoutProperties.class)
+@EnableScheduling
+public class OrderServiceApplication {
+
+  /** Starts the service; the arguments are Spring Boot's. */
+  public static void main(String[] args) {
+    SpringApplication.run(OrderServiceApplication.class, args);
+  }
+}

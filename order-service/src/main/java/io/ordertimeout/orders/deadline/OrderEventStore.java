@@ -1,0 +1,201 @@
+package io.ordertimeout.orders.deadline;
+
+import static io.ordertimeout.orders.deadline.OrderState.PENDING;
+
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.deadline.OrderEventStatements.Row;
+import io.ordertimeout.orders.outbox.OutboxEvent;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+
+/**
+ * Records batches of events in Postgres and says what became of each: the table "what happens in
+ * which order" of the README as code. Recording a batch again changes nothing. Thread-safe.
+ */
+@Component
+public class OrderEventStore {
+
+  private static final Logger log = LoggerFactory.getLogger(OrderEventStore.class);
+
+  private final OrderEventStatements statements;
+  private final Duration staleAfter;
+
+  OrderEventStore(OrderEventStatements statements, OrderTimeoutProperties properties) {
+    this.statements = statements;
+    this.staleAfter = properties.deadline().staleAfter();
+  }
+
+  /**
+   * Records the batch in one transaction: all of it or nothing.
+   *
+   * @throws org.springframework.dao.DataAccessException if Postgres refused or could not be reached
+   */
+  @Transactional
+  public RecordedBatch record(OrderEventBatch batch) {
+    Recording recording = new Recording();
+    if (!batch.created().isEmpty()) {
+      recording.create(batch.created());
+    }
+    if (!batch.settled().isEmpty()) {
+      recording.settle(batch.settled());
+    }
+    return recording.result();
+  }
+
+  /** One batch on its way. */
+  private final class Recording {
+
+    private final List<PendingOrder> toArm = new ArrayList<>();
+    private final List<PendingOrder> toDisarm = new ArrayList<>();
+    private List<OutboxEvent> conflicts = List.of();
+    private final Map<Outcome, Integer> created = new EnumMap<>(Outcome.class);
+    private final Map<Outcome, Integer> paid = new EnumMap<>(Outcome.class);
+    private final Map<Outcome, Integer> closed = new EnumMap<>(Outcome.class);
+    private int misplaced;
+
+    void create(List<OrderCreated> events) {
+      Map<String, OrderCreated> first = new LinkedHashMap<>();
+      for (OrderCreated event : events) {
+        if (first.putIfAbsent(event.orderId(), event) != null) {
+          count(created, Outcome.DUPLICATE);
+        }
+      }
+      for (Row row : statements.register(first.values(), staleAfter)) {
+        OrderCreated event = Objects.requireNonNull(first.remove(row.orderId()));
+        if (row.state() == PENDING) {
+          toArm.add(row.pending());
+          count(created, Outcome.REGISTERED);
+        } else {
+          noteShard(row, event.shard());
+          count(
+              created, row.decidedBy() == DecidedBy.STALE ? Outcome.STALE : Outcome.SETTLED_BEFORE);
+        }
+      }
+      // Delivered again. It may be that the wheel was not told the first time.
+      for (Row row : find(first.keySet()).values()) {
+        count(created, Outcome.DUPLICATE);
+        if (row.state() == PENDING) {
+          toArm.add(row.pending());
+        }
+      }
+    }
+
+    void settle(List<OrderSettled> events) {
+      Map<String, OrderSettled> first = new HashMap<>();
+      for (OrderSettled event : events) {
+        // Of a payment and a closing in one batch the one recorded first decides.
+        first.merge(event.orderId(), event, this::earlier);
+      }
+      // By identity: a payment delivered twice in one batch settles once and is a duplicate once.
+      Set<OrderSettled> deciding = Collections.newSetFromMap(new IdentityHashMap<>());
+      Map<String, Row> rows =
+          statements.settle(first.values()).stream()
+              .collect(Collectors.toMap(Row::orderId, Function.identity()));
+      for (Row row : rows.values()) {
+        OrderSettled event = Objects.requireNonNull(first.get(row.orderId()));
+        deciding.add(event);
+        noteShard(row, event.shard());
+        toDisarm.add(new PendingOrder(row.id(), row.shard(), 0));
+        count(counts(event), row.createdAt() == null ? Outcome.AHEAD_OF_CREATION : Outcome.SETTLED);
+      }
+      List<OrderSettled> late = events.stream().filter(e -> !deciding.contains(e)).toList();
+      if (!late.isEmpty()) {
+        comeLate(late, rows);
+      }
+    }
+
+    private void comeLate(List<OrderSettled> late, Map<String, Row> settledNow) {
+      List<String> unknown =
+          late.stream()
+              .map(OrderSettled::orderId)
+              .filter(orderId -> !settledNow.containsKey(orderId))
+              .distinct()
+              .toList();
+      Map<String, Row> rows = new HashMap<>(settledNow);
+      // A second statement, since only its snapshot is sure to see what stopped the first.
+      rows.putAll(find(unknown));
+      List<OrderSettled.Paid> conflicting = new ArrayList<>();
+      for (OrderSettled event : late) {
+        Row row = rows.get(event.orderId());
+        if (row == null) {
+          throw new IllegalStateException("order purged while its event was recorded; try again");
+        }
+        noteShard(row, event.shard());
+        Outcome outcome = lateOutcome(event, row);
+        if (outcome == Outcome.CONFLICT && event instanceof OrderSettled.Paid payment) {
+          conflicting.add(payment);
+        }
+        count(counts(event), outcome);
+      }
+      if (!conflicting.isEmpty()) {
+        conflicts = statements.raiseConflicts(conflicting);
+      }
+    }
+
+    private Outcome lateOutcome(OrderSettled event, Row row) {
+      if (event instanceof OrderSettled.Paid payment) {
+        return switch (row.state()) {
+          case PAID -> {
+            if (payment.paymentId().equals(row.paymentId())) {
+              yield Outcome.DUPLICATE;
+            }
+            log.warn("Order row {} is paid already; it got a second payment", row.id());
+            yield Outcome.SECOND_PAYMENT;
+          }
+          case CANCELLED -> Outcome.CONFLICT;
+          // Nobody was told of an order closed as stale, so there is nothing to be in conflict
+          // with.
+          case CLOSED -> row.decidedBy() == DecidedBy.STALE ? Outcome.TOO_LATE : Outcome.CONFLICT;
+          case PENDING -> throw new IllegalStateException("pending although settled: " + row.id());
+        };
+      }
+      return row.state() == OrderState.CLOSED ? Outcome.DUPLICATE : Outcome.TOO_LATE;
+    }
+
+    private OrderSettled earlier(OrderSettled one, OrderSettled other) {
+      return Comparator.comparing(OrderSettled::recordedAt).compare(one, other) <= 0 ? one : other;
+    }
+
+    private Map<Outcome, Integer> counts(OrderSettled event) {
+      return event instanceof OrderSettled.Paid ? paid : closed;
+    }
+
+    private void noteShard(Row row, int shard) {
+      if (row.shard() != shard) {
+        misplaced++;
+      }
+    }
+
+    private Map<String, Row> find(Collection<String> orderIds) {
+      return orderIds.isEmpty()
+          ? Map.of()
+          : statements.find(orderIds).stream()
+              .collect(Collectors.toMap(Row::orderId, Function.identity()));
+    }
+
+    private static void count(Map<Outcome, Integer> counts, Outcome outcome) {
+      counts.merge(outcome, 1, Integer::sum);
+    }
+
+    RecordedBatch result() {
+      return new RecordedBatch(toArm, toDisarm, conflicts, created, paid, closed, misplaced);
+    }
+  }
+}

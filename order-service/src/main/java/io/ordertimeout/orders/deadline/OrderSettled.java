@@ -1,0 +1,36 @@
+package io.ordertimeout.orders.deadline;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** An event after which an order needs no timeout any more. */
+public sealed interface OrderSettled {
+
+  /** The order's id, 1 to 128 characters. */
+  String orderId();
+
+  /** The partition that the event came from. */
+  int shard();
+
+  /** The record's timestamp: which of two events of one batch was first. */
+  Instant recordedAt();
+
+  /**
+   * A payment.
+   *
+   * @param paymentId its id, or one made of the record's place in its topic
+   * @param paidAt when it was made
+   */
+  record Paid(String orderId, int shard, Instant recordedAt, String paymentId, Instant paidAt)
+      implements OrderSettled {}
+
+  /**
+   * A closing elsewhere.
+   *
+   * @param closedAt when it was closed
+   * @param reason why, if stated
+   */
+  record Closed(
+      String orderId, int shard, Instant recordedAt, Instant closedAt, @Nullable String reason)
+      implements OrderSettled {}
+}

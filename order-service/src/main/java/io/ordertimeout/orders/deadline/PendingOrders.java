@@ -1,0 +1,68 @@
+package io.ordertimeout.orders.deadline;
+
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.stereotype.Repository;
+
+/** The pending orders of a shard, page by page, nearest deadline first. Thread-safe. */
+@Repository
+public class PendingOrders {
+
+  /**
+   * Some pending orders.
+   *
+   * @param ids rows' ids
+   * @param deadlinesMillis their deadlines, rounded up to milliseconds
+   * @param size how many of the arrays' elements count
+   * @param last where the next page starts; null if there is none
+   */
+  // Arrays, since the wheel takes arrays; nobody compares pages.
+  @SuppressWarnings("ArrayRecordComponent")
+  public record Page(long[] ids, long[] deadlinesMillis, int size, @Nullable Cursor last) {}
+
+  /** A place in the order of the pending: behind that deadline and id. */
+  public record Cursor(Instant deadline, long id) {}
+
+  private static final String PAGE =
+      """
+      select id, deadline from order_deadline
+      where shard = ? and state = 'PENDING'
+        and (deadline, id) > (coalesce(?::timestamptz, '-infinity'), ?)
+      order by deadline, id
+      limit ?
+      """;
+
+  private final JdbcTemplate jdbc;
+
+  PendingOrders(JdbcTemplate jdbc) {
+    this.jdbc = jdbc;
+  }
+
+  /** Reads the page behind the cursor, or the first one; O(limit) by an index. */
+  public Page page(int shard, @Nullable Cursor after, int limit) {
+    long[] ids = new long[limit];
+    long[] deadlinesMillis = new long[limit];
+    OffsetDateTime deadline = after == null ? null : after.deadline().atOffset(ZoneOffset.UTC);
+    return jdbc.query(
+        PAGE,
+        rs -> {
+          int size = 0;
+          Instant last = Instant.MIN;
+          while (rs.next()) {
+            last = rs.getObject(2, OffsetDateTime.class).toInstant();
+            ids[size] = rs.getLong(1);
+            deadlinesMillis[size] = PendingOrder.millisRoundedUp(last);
+            size++;
+          }
+          Cursor cursor = size < limit ? null : new Cursor(last, ids[size - 1]);
+          return new Page(ids, deadlinesMillis, size, cursor);
+        },
+        shard,
+        deadline,
+        after == null ? Long.MIN_VALUE : after.id(),
+        limit);
+  }
+}

@@ -1,0 +1,59 @@
+package io.ordertimeout.orders.deadline;
+
+import io.ordertimeout.orders.DatabaseClock;
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.function.IntSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+
+/**
+ * Deletes orders that were settled longer ago than the retention. Every instance runs it; that two
+ * meet is harmless. Small batches keep the transactions short.
+ */
+@Component
+class SettledOrdersPurge {
+
+  private static final Logger log = LoggerFactory.getLogger(SettledOrdersPurge.class);
+  private static final int BATCH = 5_000;
+
+  private final OrderDeadlineRepository orders;
+  private final DatabaseClock clock;
+  private final Duration retention;
+
+  SettledOrdersPurge(
+      OrderDeadlineRepository orders, DatabaseClock clock, OrderTimeoutProperties properties) {
+    this.orders = orders;
+    this.clock = clock;
+    this.retention = properties.deadline().retention();
+  }
+
+  @Scheduled(
+      fixedDelayString = "${order-timeout.deadline.purge-interval:1m}",
+      initialDelayString = "${order-timeout.deadline.purge-interval:1m}")
+  void purge() {
+    Instant before = clock.now().minus(retention);
+    try {
+      int purged = drain(() -> orders.purgeSettled(before, BATCH));
+      purged += drain(() -> orders.purgeConflicts(before, BATCH));
+      if (purged > 0) {
+        log.info("Purged {} rows settled before {}", purged, before);
+      }
+    } catch (RuntimeException e) {
+      log.warn("Settled orders could not be purged; they stay until the next time", e);
+    }
+  }
+
+  private static int drain(IntSupplier deleteBatch) {
+    int total = 0;
+    int deleted;
+    do {
+      deleted = deleteBatch.getAsInt();
+      total += deleted;
+    } while (deleted == BATCH && !Thread.currentThread().isInterrupted());
+    return total;
+  }
+}

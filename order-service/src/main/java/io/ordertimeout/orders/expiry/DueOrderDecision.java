@@ -1,0 +1,79 @@
+package io.ordertimeout.orders.expiry;
+
+import io.ordertimeout.orders.outbox.OutboxEvent;
+import io.ordertimeout.orders.outbox.OutboxRows;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.List;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.stereotype.Repository;
+
+/**
+ * The statement that decides due orders. It is the only one that cancels, and it carries every
+ * condition itself: that the order is pending, that its deadline has passed by Postgres's clock,
+ * and that the payment watermark has passed it.
+ */
+@Repository
+class DueOrderDecision {
+
+  /**
+   * An order that the decision left pending.
+   *
+   * @param id the row's id
+   * @param deadline its deadline
+   */
+  record LeftPending(long id, Instant deadline) {}
+
+  // Rows that a payment is just writing are skipped, not waited for: so this statement can take no
+  // part in a deadlock, and it finds them settled the next time.
+  private static final String CANCEL =
+      """
+      with due as (
+        select order_id from order_deadline
+        where id = any(?::bigint[]) and shard = ? and state = 'PENDING'
+          and deadline <= least(?::timestamptz, clock_timestamp())
+        order by id
+        for update skip locked
+      ), cancelled as (
+        update order_deadline d
+        set state = 'CANCELLED', decided_at = clock_timestamp(), decided_by = 'EXPIRY'
+        from due
+        where d.order_id = due.order_id and d.state = 'PENDING'
+        returning d.order_id, d.shard, d.created_at, d.deadline, d.decided_at
+      )
+      insert into outbox (kind, order_id, shard, created_at, deadline, cancelled_at)
+      select 'ORDER_CANCELLED', order_id, shard, created_at, deadline, decided_at from cancelled
+      returning
+        id, kind, order_id, payment_id, shard, created_at, deadline, cancelled_at, paid_at,
+        written_at
+      """;
+
+  private static final String LEFT_PENDING =
+      """
+      select id, deadline from order_deadline
+      where id = any(?::bigint[]) and shard = ? and state = 'PENDING'
+      """;
+
+  private final JdbcTemplate jdbc;
+
+  DueOrderDecision(JdbcTemplate jdbc) {
+    this.jdbc = jdbc;
+  }
+
+  /** Cancels those of the orders that may be, and writes their events; one transaction. */
+  List<OutboxEvent> cancel(int shard, long[] ids, Instant watermark) {
+    return jdbc.query(CANCEL, OutboxRows::event, ids, shard, watermark.atOffset(ZoneOffset.UTC));
+  }
+
+  /** Those of the orders that are still pending. */
+  List<LeftPending> leftPending(int shard, long[] ids) {
+    return jdbc.query(
+        LEFT_PENDING,
+        (rs, row) ->
+            new LeftPending(
+                rs.getLong("id"), rs.getObject("deadline", OffsetDateTime.class).toInstant()),
+        ids,
+        shard);
+  }
+}

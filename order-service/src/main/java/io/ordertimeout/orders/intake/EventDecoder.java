@@ -1,0 +1,195 @@
+package io.ordertimeout.orders.intake;
+
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.deadline.OrderCreated;
+import io.ordertimeout.orders.deadline.OrderSettled;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Makes events of records. Never throws: what cannot be decoded comes back as a dead letter with
+ * the reason. Thread-safe; O(size of the record), which is bounded.
+ */
+@Component
+final class EventDecoder {
+
+  static final int MAX_ORDER_ID = 128;
+  private static final int MAX_PAYMENT_ID = 256;
+  private static final int MAX_REASON = 1_024;
+  private static final Instant LAST_TIME = Instant.parse("9999-12-31T23:59:59Z");
+
+  private final OrderTimeoutProperties.Topics topics;
+  private final OrderTimeoutProperties.Fields names;
+  private final PaymentDeadlines deadlines;
+  private final JsonMapper json =
+      JsonMapper.builder(
+              JsonFactory.builder()
+                  .streamReadConstraints(
+                      StreamReadConstraints.builder()
+                          .maxNestingDepth(32)
+                          .maxNumberLength(100)
+                          .maxNameLength(1_000)
+                          .build())
+                  .build())
+          .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+          .build();
+
+  EventDecoder(OrderTimeoutProperties properties, PaymentDeadlines deadlines) {
+    this.topics = properties.topics();
+    this.names = properties.intake().fields();
+    this.deadlines = deadlines;
+  }
+
+  DecodedRecord decode(ConsumerRecord<byte @Nullable [], byte @Nullable []> record) {
+    try {
+      EventFields fields = fields(record);
+      String orderId = fields.text(names.orderId(), MAX_ORDER_ID);
+      if (orderId == null) {
+        throw new UnusableRecordException(names.orderId() + " is missing");
+      }
+      String keyFault = keyFault(record.key(), orderId);
+      if (record.topic().equals(topics.created())) {
+        // In the wrong partition nobody could tell whether its payment was seen.
+        return keyFault == null
+            ? new DecodedRecord(created(record, fields, orderId), null, null, 0)
+            : DecodedRecord.deadLetter(keyFault + "; the order is not watched");
+      }
+      return settled(record, new LenientFields(fields), orderId, keyFault);
+    } catch (UnusableRecordException e) {
+      return DecodedRecord.deadLetter(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private EventFields fields(ConsumerRecord<?, byte @Nullable []> record)
+      throws UnusableRecordException {
+    byte @Nullable [] value = record.value();
+    if (value == null) {
+      throw new UnusableRecordException("the value is null (a tombstone)");
+    }
+    if (value.length == 0) {
+      throw new UnusableRecordException("the value is empty");
+    }
+    JsonNode root;
+    try {
+      root = json.readTree(value);
+    } catch (JacksonException e) {
+      throw new UnusableRecordException("the value is not JSON: " + e.getOriginalMessage());
+    }
+    if (!root.isObject()) {
+      throw new UnusableRecordException("the value is not a JSON object but " + root.getNodeType());
+    }
+    return new EventFields(root);
+  }
+
+  private static @Nullable String keyFault(byte @Nullable [] key, String orderId) {
+    if (key == null) {
+      return "the key is missing, it has to be the order id";
+    }
+    return Arrays.equals(key, orderId.getBytes(StandardCharsets.UTF_8))
+        ? null
+        : "the key is not the order id";
+  }
+
+  private OrderCreated created(ConsumerRecord<?, ?> record, EventFields fields, String orderId)
+      throws UnusableRecordException {
+    Instant recordedAt = Instant.ofEpochMilli(record.timestamp());
+    Instant stated = fields.instant(names.createdAt());
+    Instant createdAt = stated == null ? recordedAt : stated;
+    String channel = fields.text(names.channel());
+    String paymentMethod = fields.text(names.paymentMethod());
+    Instant payBy = fields.instant(names.payBy());
+    Duration timeout = fields.duration(names.timeout());
+    PaymentDeadlines.PaymentDeadline deadline =
+        deadlines.of(createdAt, recordedAt, payBy, timeout, channel, paymentMethod);
+    return new OrderCreated(
+        orderId,
+        record.partition(),
+        createdAt,
+        deadline.deadline(),
+        deadline.policy(),
+        channel,
+        paymentMethod,
+        fields.amount(names.amount()));
+  }
+
+  private DecodedRecord settled(
+      ConsumerRecord<?, ?> record,
+      LenientFields fields,
+      String orderId,
+      @Nullable String keyFault) {
+    Instant recordedAt = Instant.ofEpochMilli(record.timestamp());
+    OrderSettled event;
+    if (record.topic().equals(topics.paid())) {
+      String paymentId = fields.textOrElse(names.paymentId(), MAX_PAYMENT_ID, place(record));
+      Instant paidAt = fields.instantOrElse(names.paidAt(), recordedAt);
+      event = new OrderSettled.Paid(orderId, record.partition(), recordedAt, paymentId, paidAt);
+    } else {
+      Instant closedAt = fields.instantOrElse(names.closedAt(), recordedAt);
+      String reason = fields.textOrNull(names.reason(), MAX_REASON);
+      event = new OrderSettled.Closed(orderId, record.partition(), recordedAt, closedAt, reason);
+    }
+    String fault = keyFault == null ? null : keyFault + "; it was applied all the same";
+    return new DecodedRecord(null, event, fault, fields.replaced());
+  }
+
+  private static String place(ConsumerRecord<?, ?> record) {
+    return record.topic() + "-" + record.partition() + "-" + record.offset();
+  }
+
+  /** Fields of which an unusable one is replaced and counted. */
+  private static final class LenientFields {
+
+    private final EventFields fields;
+    private int replaced;
+
+    LenientFields(EventFields fields) {
+      this.fields = fields;
+    }
+
+    @Nullable String textOrNull(String field, int maxLength) {
+      try {
+        return fields.text(field, maxLength);
+      } catch (UnusableRecordException e) {
+        replaced++;
+        return null;
+      }
+    }
+
+    String textOrElse(String field, int maxLength, String replacement) {
+      String text = textOrNull(field, maxLength);
+      return text == null ? replacement : text;
+    }
+
+    Instant instantOrElse(String field, Instant replacement) {
+      try {
+        Instant time = fields.instant(field);
+        if (time == null) {
+          return replacement;
+        }
+        if (!time.isBefore(Instant.EPOCH) && !time.isAfter(LAST_TIME)) {
+          return time;
+        }
+      } catch (UnusableRecordException e) {
+        // Replaced below, like a time that is out of bounds.
+      }
+      replaced++;
+      return replacement;
+    }
+
+    int replaced() {
+      return replaced;
+    }
+  }
+}

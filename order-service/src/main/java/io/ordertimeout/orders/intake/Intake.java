@@ -1,0 +1,100 @@
+package io.ordertimeout.orders.intake;
+
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.expiry.PaymentWatermark;
+import io.ordertimeout.orders.shard.Shards;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.apache.kafka.common.KafkaException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.stereotype.Component;
+
+/** The consumer threads of this instance, started last and stopped first. */
+@Component
+public class Intake implements SmartLifecycle {
+
+  /** Phase of the life cycle: events flow only while all later steps run. */
+  public static final int PHASE = Shards.PHASE + 100;
+
+  private static final Logger log = LoggerFactory.getLogger(Intake.class);
+  private static final Duration STOP_PATIENCE = Duration.ofSeconds(20);
+
+  private final TopicCheck topicCheck;
+  private final List<IntakeLoop> loops;
+  private final List<Thread> threads;
+  private volatile boolean running;
+
+  Intake(
+      TopicCheck topicCheck,
+      IntakeConsumers consumers,
+      BatchIntake intake,
+      Shards shards,
+      PaymentWatermark watermark,
+      OrderTimeoutProperties properties) {
+    this.topicCheck = topicCheck;
+    this.loops =
+        IntStream.range(0, properties.intake().threads())
+            .mapToObj(
+                number ->
+                    new IntakeLoop(
+                        number, topicCheck, consumers, intake, shards, watermark, properties))
+            .toList();
+    this.threads =
+        IntStream.range(0, loops.size())
+            .mapToObj(number -> new Thread(loops.get(number), "intake-" + number))
+            .toList();
+  }
+
+  /** Whether all consumers of this instance are members of their group. */
+  public boolean hasJoined() {
+    return loops.stream().allMatch(IntakeLoop::hasJoined);
+  }
+
+  /**
+   * Starts reading. Topics that are missing or wrong end the start; a Kafka that does not answer
+   * does not, it is waited for.
+   */
+  @Override
+  public void start() {
+    try {
+      topicCheck.check();
+    } catch (KafkaException e) {
+      log.warn("Kafka does not answer; the intake starts as soon as it does: {}", e.toString());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return;
+    }
+    running = true;
+    threads.forEach(Thread::start);
+  }
+
+  @Override
+  public void stop() {
+    loops.forEach(IntakeLoop::stop);
+    try {
+      for (Thread thread : threads) {
+        thread.join(STOP_PATIENCE.toMillis());
+        if (thread.isAlive()) {
+          log.warn("{} did not end in {}; interrupting it", thread.getName(), STOP_PATIENCE);
+          thread.interrupt();
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    running = false;
+  }
+
+  @Override
+  public boolean isRunning() {
+    return running;
+  }
+
+  @Override
+  public int getPhase() {
+    return PHASE;
+  }
+}

@@ -1,0 +1,79 @@
+package io.ordertimeout.orders.intake;
+
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+
+/**
+ * How an order comes by its payment deadline: its own instant, else its own timeout, else the first
+ * policy that matches it, else the default timeout.
+ */
+@Component
+final class PaymentDeadlines {
+
+  /** A deadline and what set it. */
+  record PaymentDeadline(Instant deadline, String policy) {}
+
+  private static final Duration CLOCK_TOLERANCE = Duration.ofDays(1);
+
+  private final List<OrderTimeoutProperties.Policy> policies;
+  private final Duration defaultTimeout;
+  private final Duration maxTimeout;
+
+  PaymentDeadlines(OrderTimeoutProperties properties) {
+    this.policies = properties.deadline().policies();
+    this.defaultTimeout = properties.deadline().defaultTimeout();
+    this.maxTimeout = properties.deadline().maxTimeout();
+  }
+
+  PaymentDeadline of(
+      Instant createdAt,
+      Instant recordedAt,
+      @Nullable Instant payBy,
+      @Nullable Duration timeout,
+      @Nullable String channel,
+      @Nullable String paymentMethod)
+      throws UnusableRecordException {
+    if (createdAt.isBefore(Instant.EPOCH) || createdAt.isAfter(recordedAt.plus(CLOCK_TOLERANCE))) {
+      throw new UnusableRecordException(
+          "createdAt is not between 1970 and a day after the record's timestamp: " + createdAt);
+    }
+    if (payBy != null) {
+      return checked(createdAt, Duration.between(createdAt, payBy), "PAY_BY");
+    }
+    if (timeout != null) {
+      return checked(createdAt, timeout, "TIMEOUT");
+    }
+    for (OrderTimeoutProperties.Policy policy : policies) {
+      if (matches(policy.channel(), channel) && matches(policy.paymentMethod(), paymentMethod)) {
+        return checked(createdAt, policy.timeout(), policy.name());
+      }
+    }
+    return checked(createdAt, defaultTimeout, "DEFAULT");
+  }
+
+  private PaymentDeadline checked(Instant createdAt, Duration timeout, String policy)
+      throws UnusableRecordException {
+    if (timeout.isNegative() || timeout.isZero()) {
+      throw new UnusableRecordException(
+          "the payment deadline is not after the creation: " + policy + " " + timeout);
+    }
+    if (timeout.compareTo(maxTimeout) > 0) {
+      throw new UnusableRecordException(
+          "the payment deadline is more than "
+              + maxTimeout
+              + " after the creation: "
+              + policy
+              + " "
+              + timeout);
+    }
+    return new PaymentDeadline(Micros.roundUp(createdAt.plus(timeout)), policy);
+  }
+
+  private static boolean matches(@Nullable String wanted, @Nullable String actual) {
+    return wanted == null || wanted.equals(actual);
+  }
+}

@@ -1,0 +1,158 @@
+package io.ordertimeout.orders.intake;
+
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.CreateTopicsOptions;
+import org.apache.kafka.clients.admin.CreateTopicsResult;
+import org.apache.kafka.clients.admin.DescribeTopicsOptions;
+import org.apache.kafka.clients.admin.DescribeTopicsResult;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.errors.TopicExistsException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/**
+ * Whether the topics are there and co-partitioned: shard {@code p} is partition {@code p} of each
+ * input topic, which means nothing if they have different numbers of partitions. Thread-safe.
+ */
+@Component
+class TopicCheck {
+
+  private static final Logger log = LoggerFactory.getLogger(TopicCheck.class);
+  private static final int TIMEOUT_MILLIS = 10_000;
+
+  /** Room for the largest record of a broker's default, its headers and the reason. */
+  private static final String DEAD_LETTER_BYTES = Integer.toString(2 * 1024 * 1024);
+
+  private final Admin admin;
+  private final OrderTimeoutProperties.Topics topics;
+  private boolean passed;
+
+  TopicCheck(Admin admin, OrderTimeoutProperties properties) {
+    this.admin = admin;
+    this.topics = properties.topics();
+  }
+
+  /**
+   * Checks once, and creates what is missing if that is configured; later calls return at once.
+   *
+   * @throws UnusableTopicsException if topics are missing or not co-partitioned
+   * @throws KafkaException if Kafka did not answer
+   */
+  synchronized void check() throws InterruptedException {
+    if (passed) {
+      return;
+    }
+    Set<String> wanted = wanted();
+    Map<String, Integer> partitions = partitions(wanted);
+    Set<String> missing = new TreeSet<>(wanted);
+    missing.removeAll(partitions.keySet());
+    if (!missing.isEmpty() && !topics.createMissing()) {
+      throw new UnusableTopicsException(
+          "These topics do not exist: " + String.join(", ", missing),
+          "Create them, the input topics with the same number of partitions each, or set"
+              + " order-timeout.topics.create-missing=true.");
+    }
+    create(missing, partitions);
+    requireSamePartitions(partitions);
+    passed = true;
+  }
+
+  private Set<String> wanted() {
+    Set<String> names = new TreeSet<>(topics.inputs());
+    topics.inputs().forEach(input -> names.add(topics.deadLetters(input)));
+    names.add(topics.cancelled());
+    names.add(topics.conflict());
+    return names;
+  }
+
+  private Map<String, Integer> partitions(Set<String> names) throws InterruptedException {
+    DescribeTopicsResult answer =
+        admin.describeTopics(names, new DescribeTopicsOptions().timeoutMs(TIMEOUT_MILLIS));
+    Map<String, Integer> partitions = new HashMap<>();
+    for (Map.Entry<String, KafkaFuture<TopicDescription>> topic :
+        answer.topicNameValues().entrySet()) {
+      try {
+        partitions.put(topic.getKey(), topic.getValue().get().partitions().size());
+      } catch (ExecutionException e) {
+        if (!(e.getCause() instanceof UnknownTopicOrPartitionException)) {
+          throw new KafkaException(
+              "topic " + topic.getKey() + " could not be looked up", e.getCause());
+        }
+      }
+    }
+    return partitions;
+  }
+
+  private void create(Set<String> missing, Map<String, Integer> partitions)
+      throws InterruptedException {
+    if (missing.isEmpty()) {
+      return;
+    }
+    // A missing input topic has to match those that are there.
+    int count =
+        topics.inputs().stream()
+            .map(partitions::get)
+            .filter(Objects::nonNull)
+            .findFirst()
+            .orElse(topics.partitions());
+    Optional<Short> replicas =
+        topics.replicationFactor() < 1 ? Optional.empty() : Optional.of(topics.replicationFactor());
+    Collection<String> deadLetters = topics.inputs().stream().map(topics::deadLetters).toList();
+    List<NewTopic> topicsToCreate =
+        missing.stream()
+            .map(
+                name -> {
+                  NewTopic topic = new NewTopic(name, Optional.of(count), replicas);
+                  return deadLetters.contains(name)
+                      ? topic.configs(
+                          Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, DEAD_LETTER_BYTES))
+                      : topic;
+                })
+            .toList();
+    CreateTopicsResult answer =
+        admin.createTopics(topicsToCreate, new CreateTopicsOptions().timeoutMs(TIMEOUT_MILLIS));
+    for (Map.Entry<String, KafkaFuture<Void>> topic : answer.values().entrySet()) {
+      try {
+        topic.getValue().get();
+        log.info("Created topic {} with {} partitions", topic.getKey(), count);
+      } catch (ExecutionException e) {
+        // Another instance was faster.
+        if (!(e.getCause() instanceof TopicExistsException)) {
+          throw new KafkaException(
+              "topic " + topic.getKey() + " could not be created", e.getCause());
+        }
+      }
+      partitions.put(topic.getKey(), count);
+    }
+  }
+
+  private void requireSamePartitions(Map<String, Integer> partitions) {
+    Map<String, Integer> inputs =
+        topics.inputs().stream()
+            .collect(Collectors.toMap(name -> name, partitions::get, (a, b) -> a, TreeMap::new));
+    if (Set.copyOf(inputs.values()).size() > 1) {
+      throw new UnusableTopicsException(
+          "The input topics have different numbers of partitions: " + inputs,
+          "Give them the same number: an order's events have to be in the partition of the same"
+              + " number of each topic, or a payment could be overlooked.");
+    }
+  }
+}

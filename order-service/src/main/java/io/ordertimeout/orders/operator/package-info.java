@@ -1,0 +1,5 @@
+/** What operators look at: health and metrics. */
+@NullMarked
+package io.ordertimeout.orders.operator;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,42 @@
+package io.ordertimeout.orders.outbox;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.UUID;
+
+/**
+ * The id of an event, made of what it is about, so that it is the same whoever publishes it and
+ * however often: a name-based UUID, version 5 (RFC 9562, section 5.5).
+ */
+final class EventId {
+
+  private static final UUID NAMESPACE = UUID.fromString("7b6a3a52-6f0e-5d5c-9d57-0e2f3c1a9b44");
+
+  private EventId() {}
+
+  static UUID of(OutboxEvent event) {
+    // Length first, so that no two pairs of order and payment make the same name.
+    return nameBased(
+        event.kind() + ":" + event.orderId().length() + ":" + event.orderId() + event.paymentId());
+  }
+
+  private static UUID nameBased(String name) {
+    MessageDigest sha1;
+    try {
+      sha1 = MessageDigest.getInstance("SHA-1");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java platform has SHA-1", e);
+    }
+    sha1.update(
+        ByteBuffer.allocate(16)
+            .putLong(NAMESPACE.getMostSignificantBits())
+            .putLong(NAMESPACE.getLeastSignificantBits())
+            .flip());
+    ByteBuffer hash = ByteBuffer.wrap(sha1.digest(name.getBytes(StandardCharsets.UTF_8)));
+    long high = (hash.getLong() & ~0xF000L) | 0x5000L;
+    long low = (hash.getLong() & ~(0b11L << 62)) | (0b10L << 62);
+    return new UUID(high, low);
+  }
+}

@@ -1,0 +1,101 @@
+package io.ordertimeout.orders.outbox;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.ordertimeout.orders.DatabaseClock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/** Sends a batch of events, then awaits it, and measures how late the cancellations are. */
+@Component
+class EventPublisher {
+
+  private static final Logger log = LoggerFactory.getLogger(EventPublisher.class);
+
+  private static final Duration[] LATENESS_BUCKETS =
+      List.of(5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 600_000)
+          .stream()
+          .map(Duration::ofMillis)
+          .toArray(Duration[]::new);
+
+  private final EventRecords records;
+  private final Producer<byte[], byte[]> producer;
+  private final DatabaseClock clock;
+  private final Timer lateness;
+
+  EventPublisher(
+      EventRecords records,
+      Producer<byte[], byte[]> producer,
+      DatabaseClock clock,
+      MeterRegistry meters) {
+    this.records = records;
+    this.producer = producer;
+    this.clock = clock;
+    this.lateness =
+        Timer.builder("order.timeout.lateness")
+            .description("Acknowledged publication of a cancellation minus its payment deadline")
+            .serviceLevelObjectives(LATENESS_BUCKETS)
+            .register(meters);
+  }
+
+  /** Returns the events that Kafka acknowledged; after a first failure no more are sent. */
+  List<OutboxEvent> publish(List<OutboxEvent> batch) throws InterruptedException {
+    List<Future<RecordMetadata>> sent = new ArrayList<>(batch.size());
+    for (OutboxEvent event : batch) {
+      Future<RecordMetadata> future =
+          producer.send(
+              records.record(event),
+              (metadata, failure) -> {
+                if (failure == null) {
+                  measure(event);
+                }
+              });
+      sent.add(future);
+      // A refusal at once means that Kafka is away: each further send would block as long again.
+      if (future.isDone() && failure(future) != null) {
+        break;
+      }
+    }
+    List<OutboxEvent> acknowledged = new ArrayList<>(batch.size());
+    Throwable lastFailure = null;
+    for (int i = 0; i < sent.size(); i++) {
+      Throwable failure = failure(sent.get(i));
+      if (failure == null) {
+        acknowledged.add(batch.get(i));
+      } else {
+        lastFailure = failure;
+      }
+    }
+    if (lastFailure != null) {
+      log.warn("Kafka did not take an event: {}", lastFailure.toString());
+    }
+    return acknowledged;
+  }
+
+  private static @Nullable Throwable failure(Future<RecordMetadata> future)
+      throws InterruptedException {
+    try {
+      future.get();
+      return null;
+    } catch (ExecutionException e) {
+      return e.getCause() == null ? e : e.getCause();
+    }
+  }
+
+  private void measure(OutboxEvent event) {
+    Instant deadline = event.deadline();
+    if (event.kind() == OutboxEvent.Kind.ORDER_CANCELLED && deadline != null) {
+      lateness.record(Duration.between(deadline, clock.now()));
+    }
+  }
+}

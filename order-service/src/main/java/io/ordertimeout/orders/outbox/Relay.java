@@ -1,0 +1,199 @@
+package io.ordertimeout.orders.outbox;
+
+import io.ordertimeout.orders.BackgroundLoop;
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+
+/**
+ * Hands committed outbox events to Kafka and deletes what Kafka acknowledged. Events come straight
+ * from the transaction that wrote them; what a crash, an outage or a full queue left in Postgres is
+ * found by a sweep of the owned shards, at once when a shard is taken over and slowly otherwise.
+ * Thread-safe.
+ */
+@Component
+public class Relay implements SmartLifecycle {
+
+  /** Phase of the life cycle: started before whoever publishes, stopped after. */
+  public static final int PHASE = 100;
+
+  private static final Logger log = LoggerFactory.getLogger(Relay.class);
+
+  /** Rows younger than this may still be on their way here in memory. */
+  private static final Duration GRACE = Duration.ofSeconds(3);
+
+  private static final Duration RETRY = Duration.ofSeconds(1);
+  private static final Duration FLUSH_PATIENCE = Duration.ofSeconds(20);
+  private static final Duration IDLE = Duration.ofMillis(250);
+  private static final int SWEEP_LIMIT = 10_000;
+
+  private final OutboxRows rows;
+  private final EventPublisher publisher;
+  private final OrderTimeoutProperties.Outbox settings;
+  private final BackgroundLoop loop;
+
+  private final BlockingQueue<OutboxEvent> queue;
+  private final Set<Long> underWay = ConcurrentHashMap.newKeySet();
+  private final Set<Integer> shards = ConcurrentHashMap.newKeySet();
+
+  /** Published but not deleted yet; the relay's thread alone uses it. */
+  private final List<OutboxEvent> acknowledged = new ArrayList<>();
+
+  private final CountDownLatch flushed = new CountDownLatch(1);
+  private volatile long nextSweepNanos = System.nanoTime();
+  private volatile long unpublished;
+  private volatile boolean running;
+  private volatile boolean flushing;
+
+  Relay(OutboxRows rows, EventPublisher publisher, OrderTimeoutProperties properties) {
+    this.rows = rows;
+    this.publisher = publisher;
+    this.settings = properties.outbox();
+    this.queue = new LinkedBlockingQueue<>(settings.queueCapacity());
+    this.loop =
+        new BackgroundLoop(
+            "outbox-relay", this::turn, RETRY, "its events stay in the outbox, none is lost");
+  }
+
+  /** Takes events whose transaction is committed; never blocks. */
+  public void publish(List<OutboxEvent> events) {
+    for (OutboxEvent event : events) {
+      if (underWay.add(event.id()) && !queue.offer(event)) {
+        underWay.remove(event.id());
+        sweepIn(RETRY);
+      }
+    }
+  }
+
+  /** Makes this instance responsible for what is left of the shard in the outbox. */
+  public void adopt(int shard) {
+    shards.add(shard);
+    sweepIn(Duration.ZERO);
+  }
+
+  /** Ends the responsibility for the shard. */
+  public void abandon(int shard) {
+    shards.remove(shard);
+  }
+
+  /** Events of the owned shards that Kafka has not acknowledged, counted every few seconds. */
+  public long unpublished() {
+    return unpublished;
+  }
+
+  @Scheduled(fixedDelay = 5, timeUnit = TimeUnit.SECONDS)
+  void count() {
+    try {
+      unpublished = shards.isEmpty() ? 0 : rows.count(shards);
+    } catch (RuntimeException e) {
+      log.warn("The outbox could not be counted; its metric stands still: {}", e.toString());
+    }
+  }
+
+  private void sweepIn(Duration delay) {
+    long at = System.nanoTime() + delay.toNanos();
+    if (at - nextSweepNanos < 0) {
+      nextSweepNanos = at;
+    }
+  }
+
+  private void turn() throws InterruptedException {
+    deleteAcknowledged();
+    OutboxEvent first = queue.poll(IDLE.toMillis(), TimeUnit.MILLISECONDS);
+    if (first != null) {
+      List<OutboxEvent> batch = new ArrayList<>();
+      batch.add(first);
+      queue.drainTo(batch, settings.batchSize() - 1);
+      send(batch);
+      deleteAcknowledged();
+    } else if (flushing) {
+      flushed.countDown();
+    }
+    if (System.nanoTime() - nextSweepNanos >= 0) {
+      sweep();
+    }
+  }
+
+  private void send(List<OutboxEvent> batch) throws InterruptedException {
+    List<OutboxEvent> published = publisher.publish(batch);
+    acknowledged.addAll(published);
+    if (published.size() < batch.size()) {
+      log.warn(
+          "{} of {} events were not acknowledged by Kafka; they stay in the outbox, next try in {}",
+          batch.size() - published.size(),
+          batch.size(),
+          RETRY);
+      batch.removeAll(published);
+      batch.forEach(event -> underWay.remove(event.id()));
+      sweepIn(RETRY);
+    }
+  }
+
+  private void deleteAcknowledged() {
+    if (!acknowledged.isEmpty()) {
+      rows.delete(acknowledged);
+      acknowledged.forEach(event -> underWay.remove(event.id()));
+      acknowledged.clear();
+    }
+  }
+
+  private void sweep() {
+    nextSweepNanos = System.nanoTime() + settings.sweepInterval().toNanos();
+    if (shards.isEmpty()) {
+      return;
+    }
+    List<OutboxEvent> left = rows.leftBehind(shards, GRACE.toMillis() / 1e3, SWEEP_LIMIT);
+    List<OutboxEvent> forgotten =
+        left.stream().filter(event -> !underWay.contains(event.id())).toList();
+    if (!forgotten.isEmpty()) {
+      log.info("Found {} events left in the outbox; publishing them", forgotten.size());
+      publish(forgotten);
+    }
+    if (left.size() == SWEEP_LIMIT) {
+      sweepIn(RETRY);
+    }
+  }
+
+  @Override
+  public void start() {
+    running = true;
+    loop.start();
+  }
+
+  /** Publishes what is queued, as far as Kafka lets it, and ends. */
+  @Override
+  public void stop() {
+    flushing = true;
+    try {
+      if (!flushed.await(FLUSH_PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+        log.warn("{} events stay in the outbox for the next owner of their shards", queue.size());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    loop.stop(RETRY);
+    running = false;
+  }
+
+  @Override
+  public boolean isRunning() {
+    return running;
+  }
+
+  @Override
+  public int getPhase() {
+    return PHASE;
+  }
+}

@@ -1,0 +1,175 @@
+package io.ordertimeout.orders.shard;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.ordertimeout.engine.ShardedTimers;
+import io.ordertimeout.engine.TimersConfig;
+import io.ordertimeout.orders.DatabaseClock;
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.deadline.PendingOrder;
+import io.ordertimeout.orders.expiry.Expiry;
+import io.ordertimeout.orders.expiry.PaymentWatermark;
+import io.ordertimeout.orders.outbox.Relay;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.stereotype.Component;
+
+/**
+ * The shards that this instance owns. Whoever is assigned a partition of all input topics owns the
+ * shard of that number: it has a timing wheel here, rebuilt from Postgres, and its due orders go to
+ * the expiry. Thread-safe.
+ */
+@Component
+public class Shards implements SmartLifecycle {
+
+  /** Phase of the life cycle: stopped after the intake, before the expiry. */
+  public static final int PHASE = PaymentWatermark.PHASE + 100;
+
+  private static final Logger log = LoggerFactory.getLogger(Shards.class);
+  private static final int COMMAND_QUEUE = 1_024;
+
+  private final ShardedTimers timers;
+  private final ShardRebuild rebuild;
+  private final PaymentWatermark watermark;
+  private final Relay relay;
+  private final MeterRegistry meters;
+  private final Map<Integer, Ownership> owned = new ConcurrentHashMap<>();
+  private volatile boolean running;
+
+  /** One period of owning a shard. */
+  private record Ownership(ShardRebuild.Progress rebuild, List<Meter> meters) {}
+
+  Shards(
+      Expiry expiry,
+      ShardRebuild rebuild,
+      PaymentWatermark watermark,
+      Relay relay,
+      DatabaseClock clock,
+      OrderTimeoutProperties properties,
+      MeterRegistry meters) {
+    this.rebuild = rebuild;
+    this.watermark = watermark;
+    this.relay = relay;
+    this.meters = meters;
+    this.timers =
+        new ShardedTimers(
+            new TimersConfig(
+                "timing-wheel",
+                properties.wheel().tick(),
+                properties.expiry().batchSize(),
+                COMMAND_QUEUE,
+                properties.expiry().retryDelay()),
+            () -> clock.now().toEpochMilli(),
+            batch -> expiry.expire(batch, this::arm));
+    clock.onChange(timers::clockChanged);
+  }
+
+  /** Takes the shard over: its wheel is rebuilt in the background and serves at once. */
+  public void take(int shard) {
+    watermark.open(shard);
+    timers.open(shard);
+    relay.adopt(shard);
+    owned.put(shard, new Ownership(rebuild.begin(shard, timers), register(shard)));
+  }
+
+  /** Lets go of the shard and forgets its wheel; decisions under way may still finish. */
+  public void release(int shard) {
+    Ownership ownership = owned.remove(shard);
+    if (ownership == null) {
+      return;
+    }
+    ownership.rebuild().cancel();
+    ownership.meters().forEach(meters::remove);
+    timers.drop(shard);
+    watermark.close(shard);
+    relay.abandon(shard);
+    log.info("Released shard {}", shard);
+  }
+
+  /** Arms orders, or moves their deadlines; those of shards that are not owned are passed over. */
+  public void arm(List<PendingOrder> orders) {
+    byShard(orders)
+        .forEach(
+            (shard, some) ->
+                arm(
+                    shard,
+                    some.stream().mapToLong(PendingOrder::id).toArray(),
+                    some.stream().mapToLong(PendingOrder::deadlineMillis).toArray(),
+                    some.size()));
+  }
+
+  /** Disarms orders that are pending no more. */
+  public void disarm(List<PendingOrder> orders) {
+    byShard(orders)
+        .forEach(
+            (shard, some) ->
+                timers.cancel(
+                    shard, some.stream().mapToLong(PendingOrder::id).toArray(), some.size()));
+  }
+
+  /** The shards owned now, ascending. */
+  public Set<Integer> owned() {
+    return new TreeSet<>(owned.keySet());
+  }
+
+  /** The owned shards whose wheels are not complete yet, ascending. */
+  public Set<Integer> rebuilding() {
+    return owned.entrySet().stream()
+        .filter(entry -> !entry.getValue().rebuild().isDone())
+        .map(Map.Entry::getKey)
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  private void arm(int shard, long[] ids, long[] deadlinesMillis, int count) {
+    timers.schedule(shard, ids, deadlinesMillis, count);
+  }
+
+  private static Map<Integer, List<PendingOrder>> byShard(List<PendingOrder> orders) {
+    return orders.stream().collect(Collectors.groupingBy(PendingOrder::shard));
+  }
+
+  private List<Meter> register(int shard) {
+    String tag = Integer.toString(shard);
+    return List.of(
+        Gauge.builder("order.timeout.pending", timers, t -> t.pending(shard))
+            .description("Pending orders in the wheel of an owned shard")
+            .tag("shard", tag)
+            .register(meters),
+        Gauge.builder("order.timeout.watermark.lag", watermark, w -> w.lag(shard).toNanos() / 1e9)
+            .description("How long a due order has been held for the payment watermark")
+            .baseUnit("seconds")
+            .tag("shard", tag)
+            .register(meters));
+  }
+
+  @Override
+  public void start() {
+    running = true;
+  }
+
+  @Override
+  public void stop() {
+    owned().forEach(this::release);
+    rebuild.close();
+    timers.close();
+    running = false;
+  }
+
+  @Override
+  public boolean isRunning() {
+    return running;
+  }
+
+  @Override
+  public int getPhase() {
+    return PHASE;
+  }
+}
