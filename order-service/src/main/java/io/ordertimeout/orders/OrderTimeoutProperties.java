@@ -92,7 +92,7 @@ public record OrderTimeoutProperties(
           Duration staleAfter,
       @DurationMin(hours = 1) @DurationMax(days = 36_500) @DefaultValue("7d") Duration retention,
       @DurationMin(seconds = 1) @DefaultValue("1m") Duration purgeInterval,
-      @Valid @DefaultValue List<Policy> policies) {}
+      @DefaultValue List<@Valid Policy> policies) {}
 
   /**
    * A timeout for some orders.

@@ -119,6 +119,7 @@ public class PaymentWatermark implements SmartLifecycle {
       Gate gate = gates.get(partition.partition());
       if (gate != null) {
         gate.stored.put(partition, position);
+        log.debug(partition, position, gate.waiters.size(), gate.ends, gate.endsAsOf);
         passed = gate.advance();
         watermark = gate.watermark;
         if (gate.wantsEnds()) {
@@ -179,6 +180,7 @@ public class PaymentWatermark implements SmartLifecycle {
     // In this order: what is appended before T is below ends that were asked for after T.
     Instant time = clock.ask();
     Map<Integer, Map<TopicPartition, Long>> ends = endOffsets.of(shards);
+    log.debug("Ends as of {}, told {} later: {}", time, Duration.between(time, clock.now()), ends);
     Instant latest = Instant.MIN;
     for (Integer shard : shards) {
       Map<TopicPartition, Long> shardEnds = ends.get(shard);

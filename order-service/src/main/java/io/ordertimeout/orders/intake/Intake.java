@@ -30,6 +30,7 @@ public class Intake implements SmartLifecycle {
   Intake(
       TopicCheck topicCheck,
       IntakeConsumers consumers,
+      StartingOffsets startingOffsets,
       BatchIntake intake,
       Shards shards,
       PaymentWatermark watermark,
@@ -40,7 +41,14 @@ public class Intake implements SmartLifecycle {
             .mapToObj(
                 number ->
                     new IntakeLoop(
-                        number, topicCheck, consumers, intake, shards, watermark, properties))
+                        number,
+                        topicCheck,
+                        consumers,
+                        startingOffsets,
+                        intake,
+                        shards,
+                        watermark,
+                        properties))
             .toList();
     this.threads =
         IntStream.range(0, loops.size())

@@ -41,7 +41,7 @@ class IntakeConsumers {
     overrides.put(
         ConsumerConfig.ISOLATION_LEVEL_CONFIG,
         IsolationLevel.READ_COMMITTED.name().toLowerCase(Locale.ROOT));
-    overrides.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "by_duration:" + settings.startBack());
+    overrides.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
     overrides.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, Integer.toString(settings.batchSize()));
     overrides.put(
         ConsumerConfig.GROUP_PROTOCOL_CONFIG,

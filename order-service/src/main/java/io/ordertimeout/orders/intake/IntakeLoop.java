@@ -39,6 +39,7 @@ final class IntakeLoop implements Runnable {
   private final int number;
   private final TopicCheck topicCheck;
   private final IntakeConsumers consumers;
+  private final StartingOffsets startingOffsets;
   private final BatchIntake intake;
   private final Shards shards;
   private final PaymentWatermark watermark;
@@ -57,6 +58,7 @@ final class IntakeLoop implements Runnable {
       int number,
       TopicCheck topicCheck,
       IntakeConsumers consumers,
+      StartingOffsets startingOffsets,
       BatchIntake intake,
       Shards shards,
       PaymentWatermark watermark,
@@ -64,6 +66,7 @@ final class IntakeLoop implements Runnable {
     this.number = number;
     this.topicCheck = topicCheck;
     this.consumers = consumers;
+    this.startingOffsets = startingOffsets;
     this.intake = intake;
     this.shards = shards;
     this.watermark = watermark;
@@ -106,7 +109,10 @@ final class IntakeLoop implements Runnable {
     Consumer<byte[], byte[]> consumer = consumers.create(number);
     ShardAssignment assignment =
         new ShardAssignment(
-            topics.inputs(), shards, partitions -> commitBeforeRevocation(consumer, partitions));
+            topics.inputs(),
+            shards,
+            partitions -> startingOffsets.seek(consumer, partitions),
+            partitions -> commitBeforeRevocation(consumer, partitions));
     current = consumer;
     try {
       consumer.subscribe(topics.inputs(), assignment);

@@ -4,6 +4,7 @@ import io.ordertimeout.orders.shard.Shards;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
@@ -21,15 +22,20 @@ final class ShardAssignment implements ConsumerRebalanceListener {
 
   private final Set<String> inputs;
   private final Shards shards;
+  private final Consumer<Collection<TopicPartition>> onAssignment;
   private final Consumer<Collection<TopicPartition>> beforeRevocation;
   private final Set<TopicPartition> assigned = new HashSet<>();
   private final Set<Integer> owned = new HashSet<>();
   private boolean fresh;
 
   ShardAssignment(
-      Set<String> inputs, Shards shards, Consumer<Collection<TopicPartition>> beforeRevocation) {
+      Set<String> inputs,
+      Shards shards,
+      Consumer<Collection<TopicPartition>> onAssignment,
+      Consumer<Collection<TopicPartition>> beforeRevocation) {
     this.inputs = inputs;
     this.shards = shards;
+    this.onAssignment = onAssignment;
     this.beforeRevocation = beforeRevocation;
   }
 
@@ -47,6 +53,7 @@ final class ShardAssignment implements ConsumerRebalanceListener {
     if (partitions.isEmpty()) {
       return;
     }
+    onAssignment.accept(partitions);
     assigned.addAll(partitions);
     fresh = true;
     for (int shard : numbers(partitions)) {
@@ -61,7 +68,7 @@ final class ShardAssignment implements ConsumerRebalanceListener {
             shard);
       }
     }
-    log.info("Owns shards {}", new java.util.TreeSet<>(owned));
+    log.info("Owns shards {}", new TreeSet<>(owned));
   }
 
   @Override

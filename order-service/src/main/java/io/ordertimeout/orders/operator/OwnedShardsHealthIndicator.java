@@ -8,13 +8,13 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.stereotype.Component;
 
 /** Whether the wheels of all owned shards are complete: the readiness of this instance. */
-@Component("shards")
-class ShardsHealth implements HealthIndicator {
+@Component
+class OwnedShardsHealthIndicator implements HealthIndicator {
 
   private final Shards shards;
   private final Intake intake;
 
-  ShardsHealth(Shards shards, Intake intake) {
+  OwnedShardsHealthIndicator(Shards shards, Intake intake) {
     this.shards = shards;
     this.intake = intake;
   }

@@ -1,0 +1,130 @@
+package io.ordertimeout.local;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Properties;
+import kafka.server.KafkaConfig;
+import kafka.server.KafkaRaftServer;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.metadata.storage.Formatter;
+import org.apache.kafka.server.common.MetadataVersion;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A real Kafka broker, which is its own controller, in this process and on the loopback address.
+ *
+ * <p>Records carry the time of their append, so that nobody's timestamps but the broker's count.
+ * Can be stopped and started again, on the same directory and port.
+ */
+final class EmbeddedKafka implements AutoCloseable {
+  private static final int NODE_ID = 1;
+  private static final String CLIENTS = "CLIENTS";
+  private static final String CONTROLLER = "CONTROLLER";
+
+  private final Path directory;
+  private final int port;
+  private @Nullable KafkaRaftServer server;
+
+  EmbeddedKafka(Path directory, int preferredPort) throws IOException {
+    this.directory = Files.createDirectories(directory.toAbsolutePath().normalize());
+    this.port = Ports.free("Kafka", preferredPort);
+  }
+
+  String bootstrapServers() {
+    return Ports.LOOPBACK + ":" + port;
+  }
+
+  synchronized void start() throws IOException {
+    if (server != null) {
+      return;
+    }
+    if (!Files.exists(directory.resolve("meta.properties"))) {
+      format();
+    }
+    KafkaRaftServer starting =
+        new KafkaRaftServer(KafkaConfig.fromProps(settings(Ports.any())), Time.SYSTEM);
+    try {
+      starting.startup();
+    } catch (RuntimeException e) {
+      starting.shutdown();
+      throw new IOException("Kafka cannot start on port " + port + " with " + directory, e);
+    }
+    server = starting;
+  }
+
+  synchronized void stop() {
+    if (server != null) {
+      server.shutdown();
+      server.awaitShutdown();
+      server = null;
+    }
+  }
+
+  @Override
+  public void close() {
+    stop();
+  }
+
+  private void format() throws IOException {
+    try (PrintStream silence =
+        new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8)) {
+      new Formatter()
+          .setPrintStream(silence)
+          .setNodeId(NODE_ID)
+          .setClusterId(Uuid.randomUuid().toString())
+          .setReleaseVersion(MetadataVersion.LATEST_PRODUCTION)
+          .setControllerListenerName(CONTROLLER)
+          .setMetadataLogDirectory(directory.toString())
+          .addDirectory(directory.toString())
+          // The quorum is the one voter below, whose port differs from start to start.
+          .setHasDynamicQuorum(false)
+          .setIgnoreFormatted(true)
+          .run();
+    } catch (Exception e) {
+      throw new IOException("Cannot format " + directory + " for Kafka", e);
+    }
+  }
+
+  private Properties settings(int controllerPort) {
+    String controller = Ports.LOOPBACK + ":" + controllerPort;
+    Properties settings = new Properties();
+    settings.setProperty("node.id", String.valueOf(NODE_ID));
+    settings.setProperty("process.roles", "broker,controller");
+    settings.setProperty("controller.quorum.voters", NODE_ID + "@" + controller);
+    settings.setProperty("controller.listener.names", CONTROLLER);
+    settings.setProperty("inter.broker.listener.name", CLIENTS);
+    settings.setProperty(
+        "listeners", CLIENTS + "://" + bootstrapServers() + "," + CONTROLLER + "://" + controller);
+    settings.setProperty("advertised.listeners", CLIENTS + "://" + bootstrapServers());
+    settings.setProperty(
+        "listener.security.protocol.map", CLIENTS + ":PLAINTEXT," + CONTROLLER + ":PLAINTEXT");
+    // A broker that was killed may register anew only when its last session has ended, and a
+    // killed consumer's partitions go to the next one only when its session has.
+    settings.setProperty("broker.session.timeout.ms", "3000");
+    settings.setProperty("broker.heartbeat.interval.ms", "500");
+    settings.setProperty("group.consumer.min.session.timeout.ms", "10000");
+    settings.setProperty("group.consumer.session.timeout.ms", "10000");
+    settings.setProperty("group.consumer.min.heartbeat.interval.ms", "2000");
+    settings.setProperty("group.consumer.heartbeat.interval.ms", "2000");
+    settings.setProperty("log.dirs", directory.toString());
+    settings.setProperty("log.message.timestamp.type", "LogAppendTime");
+    settings.setProperty("log.retention.hours", "24");
+    settings.setProperty("log.cleaner.dedupe.buffer.size", String.valueOf(8 << 20));
+    settings.setProperty("auto.create.topics.enable", "false");
+    settings.setProperty("group.initial.rebalance.delay.ms", "0");
+    settings.setProperty("offsets.topic.num.partitions", "5");
+    settings.setProperty("offsets.topic.replication.factor", "1");
+    settings.setProperty("transaction.state.log.num.partitions", "5");
+    settings.setProperty("transaction.state.log.replication.factor", "1");
+    settings.setProperty("transaction.state.log.min.isr", "1");
+    settings.setProperty("share.coordinator.state.topic.num.partitions", "5");
+    settings.setProperty("share.coordinator.state.topic.replication.factor", "1");
+    settings.setProperty("share.coordinator.state.topic.min.isr", "1");
+    return settings;
+  }
+}

@@ -1,0 +1,99 @@
+package io.ordertimeout.local;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * What can be chosen about the local platform.
+ *
+ * @param dataDirectory where Postgres and Kafka keep their data; relative to the working directory
+ * @param kafkaPort preferred port of Kafka; 0 for any
+ * @param postgresPort preferred port of Postgres; 0 for any
+ * @param servicePort preferred port of the service; 0 for any
+ * @param managementPort preferred port of health and metrics; 0 for any
+ * @param partitions partitions of the topics the service creates
+ * @param reportInterval time between two lines of the report
+ * @param traffic the shop's traffic
+ */
+@ConfigurationProperties("local")
+record LocalOptions(
+    @DefaultValue(".local/data") Path dataDirectory,
+    @DefaultValue("9092") int kafkaPort,
+    @DefaultValue("5432") int postgresPort,
+    @DefaultValue("8080") int servicePort,
+    @DefaultValue("8081") int managementPort,
+    @DefaultValue("6") int partitions,
+    @DefaultValue("5s") Duration reportInterval,
+    @DefaultValue Traffic traffic) {
+
+  LocalOptions {
+    Set<Integer> ports = new HashSet<>();
+    requirePort("local.kafka-port", kafkaPort, ports);
+    requirePort("local.postgres-port", postgresPort, ports);
+    requirePort("local.service-port", servicePort, ports);
+    requirePort("local.management-port", managementPort, ports);
+    require(
+        partitions >= 1 && partitions <= 1_000,
+        "local.partitions must be between 1 and 1000",
+        partitions);
+    requirePositive("local.report-interval", reportInterval);
+    dataDirectory = dataDirectory.toAbsolutePath().normalize();
+  }
+
+  /**
+   * What can be chosen about the shop's traffic.
+   *
+   * @param enabled whether the platform plays the shop's traffic
+   * @param ordersPerSecond mean rate of new orders; the traffic swells and peaks around it
+   * @param timeoutMin the shortest time an order gives its customer to pay
+   * @param timeoutMax the longest time an order gives its customer to pay
+   * @param paidRatio share of the orders that are paid, between 0 and 1
+   * @param seed of the random choices, to play the same traffic again; random if absent
+   */
+  record Traffic(
+      @DefaultValue("true") boolean enabled,
+      @DefaultValue("20") double ordersPerSecond,
+      @DefaultValue("20s") Duration timeoutMin,
+      @DefaultValue("60s") Duration timeoutMax,
+      @DefaultValue("0.85") double paidRatio,
+      @Nullable Long seed) {
+
+    Traffic {
+      require(
+          ordersPerSecond > 0 && ordersPerSecond <= 100_000,
+          "local.traffic.orders-per-second must be above 0 and at most 100000",
+          ordersPerSecond);
+      requirePositive("local.traffic.timeout-min", timeoutMin);
+      require(
+          timeoutMax.compareTo(timeoutMin) >= 0,
+          "local.traffic.timeout-max must not be shorter than local.traffic.timeout-min ("
+              + timeoutMin
+              + ")",
+          timeoutMax);
+      require(
+          paidRatio >= 0 && paidRatio <= 1,
+          "local.traffic.paid-ratio must be between 0 and 1",
+          paidRatio);
+    }
+  }
+
+  private static void requirePort(String name, int port, Set<Integer> others) {
+    require(port >= 0 && port <= 65_535, name + " must be between 0 and 65535", port);
+    require(port == 0 || others.add(port), name + " must differ from the other ports", port);
+  }
+
+  private static void requirePositive(String name, Duration duration) {
+    require(duration.compareTo(Duration.ZERO) > 0, name + " must be longer than 0", duration);
+  }
+
+  private static void require(boolean condition, String message, Object value) {
+    if (!condition) {
+      throw new InvalidOptionException(message + ": " + value);
+    }
+  }
+}

@@ -1,0 +1,168 @@
+package io.ordertimeout.local;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * What the records of Kafka say about the orders, by the broker's time of their append and without
+ * asking the service. Each order counts once, however often its events are repeated.
+ *
+ * <p>An order is forgotten a configured time after it was first seen, so that memory is bounded.
+ * Thread-safe.
+ */
+final class OrderLedger {
+  private static final long LATENESS_WINDOW_MILLIS = 60_000;
+  private static final long NEVER = Long.MAX_VALUE;
+
+  private final long startMillis;
+  private final long keepMillis;
+  private final Map<String, Entry> entries = new HashMap<>();
+  private final Deque<Entry> byAge = new ArrayDeque<>();
+  private final Deque<Lateness> latenesses = new ArrayDeque<>();
+  private long created;
+  private long paid;
+  private long closed;
+  private long cancelled;
+  private long conflicts;
+  private long paidYetCancelled;
+
+  /**
+   * @param startMillis records from before count as known, but not as seen in this run
+   */
+  OrderLedger(long startMillis, Duration keep) {
+    this.startMillis = startMillis;
+    this.keepMillis = keep.toMillis();
+  }
+
+  synchronized void created(String orderId, long appendedMillis) {
+    Entry entry = entry(orderId, appendedMillis);
+    if (!entry.created) {
+      entry.created = true;
+      created += inThisRun(appendedMillis);
+    }
+  }
+
+  synchronized void paid(String orderId, long appendedMillis) {
+    Entry entry = entry(orderId, appendedMillis);
+    if (entry.paidMillis == NEVER) {
+      paid += inThisRun(appendedMillis);
+    }
+    // Partitions are read in any order, but the records of one order in theirs.
+    entry.paidMillis = Math.min(entry.paidMillis, appendedMillis);
+    check(entry);
+  }
+
+  synchronized void closed(String orderId, long appendedMillis) {
+    Entry entry = entry(orderId, appendedMillis);
+    if (!entry.closed) {
+      entry.closed = true;
+      closed += inThisRun(appendedMillis);
+    }
+  }
+
+  synchronized void cancelled(String orderId, long appendedMillis, long deadlineMillis) {
+    Entry entry = entry(orderId, appendedMillis);
+    if (!entry.cancelled) {
+      entry.cancelled = true;
+      entry.deadlineMillis = deadlineMillis;
+      cancelled += inThisRun(appendedMillis);
+      latenesses.addLast(new Lateness(appendedMillis, appendedMillis - deadlineMillis));
+      check(entry);
+    }
+  }
+
+  synchronized void conflict() {
+    conflicts++;
+  }
+
+  /** Forgets what is too old, and sums up the rest. */
+  synchronized Summary summary(long nowMillis) {
+    for (Entry entry = byAge.peekFirst();
+        entry != null && entry.seenMillis < nowMillis - keepMillis;
+        entry = byAge.peekFirst()) {
+      byAge.removeFirst();
+      entries.remove(entry.orderId);
+    }
+    while (!latenesses.isEmpty()
+        && latenesses.getFirst().atMillis() < nowMillis - LATENESS_WINDOW_MILLIS) {
+      latenesses.removeFirst();
+    }
+    long[] sorted = latenesses.stream().mapToLong(Lateness::millis).toArray();
+    Arrays.sort(sorted);
+    return new Summary(
+        created,
+        paid,
+        closed,
+        cancelled,
+        conflicts,
+        paidYetCancelled,
+        entries.size(),
+        sorted.length,
+        percentile(sorted, 0.50),
+        percentile(sorted, 0.99));
+  }
+
+  private void check(Entry entry) {
+    if (entry.cancelled && !entry.wronged && entry.paidMillis < entry.deadlineMillis) {
+      entry.wronged = true;
+      paidYetCancelled++;
+    }
+  }
+
+  private int inThisRun(long appendedMillis) {
+    return appendedMillis >= startMillis ? 1 : 0;
+  }
+
+  private Entry entry(String orderId, long appendedMillis) {
+    return entries.computeIfAbsent(
+        orderId,
+        id -> {
+          Entry entry = new Entry(id, appendedMillis);
+          byAge.addLast(entry);
+          return entry;
+        });
+  }
+
+  /** The nearest rank. */
+  private static long percentile(long[] sorted, double share) {
+    return sorted.length == 0 ? 0 : sorted[(int) Math.ceil(share * sorted.length) - 1];
+  }
+
+  /**
+   * Counts since the start, except of {@code remembered} orders and of the latenesses, which are
+   * those of the last minute.
+   */
+  record Summary(
+      long created,
+      long paid,
+      long closed,
+      long cancelled,
+      long conflicts,
+      long paidYetCancelled,
+      int remembered,
+      int latenesses,
+      long latenessP50Millis,
+      long latenessP99Millis) {}
+
+  private record Lateness(long atMillis, long millis) {}
+
+  private static final class Entry {
+    private final String orderId;
+    private final long seenMillis;
+    private long paidMillis = NEVER;
+    private long deadlineMillis;
+    private boolean created;
+    private boolean closed;
+    private boolean cancelled;
+    private boolean wronged;
+
+    private Entry(String orderId, long seenMillis) {
+      this.orderId = orderId;
+      this.seenMillis = seenMillis;
+    }
+  }
+}

@@ -1,0 +1,80 @@
+package io.ordertimeout.local;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.ordertimeout.orders.OrderServiceApplication;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.springframework.boot.Banner;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.env.SimpleCommandLinePropertySource;
+
+/** The service itself, in this process and connected to the embedded platform. */
+final class RunningService implements AutoCloseable {
+  private static final String PENDING = "order.timeout.pending";
+
+  private final ConfigurableApplicationContext context;
+
+  private RunningService(ConfigurableApplicationContext context) {
+    this.context = context;
+  }
+
+  /** Starts the service; any property of it can be given as an argument, also those set here. */
+  static RunningService start(
+      EmbeddedPlatform platform,
+      int partitions,
+      int servicePort,
+      int managementPort,
+      String... arguments) {
+    Map<String, Object> settings = new LinkedHashMap<>();
+    settings.put("spring.datasource.url", platform.jdbcUrl());
+    settings.put("spring.datasource.username", platform.username());
+    settings.put("spring.datasource.password", platform.password());
+    settings.put("spring.kafka.bootstrap-servers", platform.bootstrapServers());
+    settings.put("server.address", Ports.LOOPBACK);
+    settings.put("server.port", servicePort);
+    settings.put("management.server.address", Ports.LOOPBACK);
+    settings.put("management.server.port", managementPort);
+    settings.put("order-timeout.topics.create-missing", true);
+    settings.put("order-timeout.topics.partitions", partitions);
+    return new RunningService(
+        new SpringApplicationBuilder(OrderServiceApplication.class)
+            .bannerMode(Banner.Mode.OFF)
+            .logStartupInfo(false)
+            // The order of the shutdown is that of LocalPlatform.
+            .registerShutdownHook(false)
+            .run(merge(settings, arguments)));
+  }
+
+  private static String[] merge(Map<String, Object> settings, String... arguments) {
+    SimpleCommandLinePropertySource given = new SimpleCommandLinePropertySource(arguments);
+    List<String> merged = new ArrayList<>(Arrays.asList(arguments));
+    settings.forEach(
+        (name, value) -> {
+          if (!given.containsProperty(name)) {
+            merged.add("--" + name + "=" + value);
+          }
+        });
+    return merged.toArray(String[]::new);
+  }
+
+  /** The orders that wait for their payment; absent as long as the service does not know. */
+  OptionalLong pending() {
+    Collection<Gauge> gauges = context.getBean(MeterRegistry.class).find(PENDING).gauges();
+    double sum = gauges.stream().mapToDouble(Gauge::value).sum();
+    return gauges.isEmpty() || Double.isNaN(sum)
+        ? OptionalLong.empty()
+        : OptionalLong.of(Math.round(sum));
+  }
+
+  @Override
+  public void close() {
+    context.close();
+  }
+}

@@ -1,0 +1,52 @@
+package io.ordertimeout.engine;
+
+/** A set of longs that only grows: linear probing, no object per member. */
+final class LongSet {
+
+  private long[] table = new long[16];
+  private boolean hasZero;
+  private int size;
+
+  /** Adds a member; false if it was one. */
+  boolean add(long member) {
+    if (member == 0) {
+      boolean added = !hasZero;
+      hasZero = true;
+      return added;
+    }
+    if (size * 2 >= table.length) {
+      grow();
+    }
+    int place = find(table, member);
+    if (table[place] == member) {
+      return false;
+    }
+    table[place] = member;
+    size++;
+    return true;
+  }
+
+  boolean contains(long member) {
+    return member == 0 ? hasZero : table[find(table, member)] == member;
+  }
+
+  private void grow() {
+    long[] larger = new long[Math.multiplyExact(table.length, 2)];
+    for (long member : table) {
+      if (member != 0) {
+        larger[find(larger, member)] = member;
+      }
+    }
+    table = larger;
+  }
+
+  /** The place of the member, or else the free place where it belongs. */
+  private static int find(long[] table, long member) {
+    int mask = table.length - 1;
+    int place = Hashing.spread(member) & mask;
+    while (table[place] != 0 && table[place] != member) {
+      place = (place + 1) & mask;
+    }
+    return place;
+  }
+}

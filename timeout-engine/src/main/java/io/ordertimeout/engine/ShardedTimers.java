@@ -1,0 +1,274 @@
+package io.ordertimeout.engine;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletionException;
+
+/**
+ * Timers for many threads: one {@link TimingWheel} per open shard and one worker thread that turns
+ * them all. Thread-safe.
+ *
+ * <p><b>Threading.</b> Changes from any thread are queued and take effect soon after, those of one
+ * thread in its order. Queueing is lock-free while there is room. When the queue is full the caller
+ * waits until there is: nothing is lost silently, and whoever is too fast notices. An interrupt
+ * does not end the waiting; the thread's interrupt flag is kept. Called from the {@link
+ * DueListener}, on the worker thread, nothing ever waits. After {@link #stop()} every change throws
+ * {@link IllegalStateException}, also for callers that were waiting; a change made at the very time
+ * of the stop may throw although it took effect, but is never lost without throwing.
+ *
+ * <p><b>Handing out.</b> What is due reaches the {@link DueListener} in batches of one shard, in
+ * the order of {@link TimingWheel#advance}, never early, and at most one batch of a shard at a
+ * time: a slow consumer holds back its own shard, whose due timers stay armed, and no other.
+ * Nothing is dropped.
+ *
+ * <p><b>Idle.</b> The worker parks until the earliest deadline, a change, {@link DueBatch#done()}
+ * or {@link #clockChanged()}. It never polls. A timer far away costs a few wake-ups on its way, at
+ * most one for each level of the wheel.
+ *
+ * <p><b>Shards that are not open</b> ignore changes: this is a cache of a store, and who opens a
+ * shard loads it from there.
+ *
+ * <p>A change costs what it costs in the wheel, O(1) for each timer; a turn of the worker adds
+ * O(open shards).
+ */
+public final class ShardedTimers implements AutoCloseable {
+
+  /** The most timers in one command, so that a large array does not hold up the worker at once. */
+  static final int CHUNK = 1024;
+
+  private final TimersWorker worker;
+  private final WakeUp wakeUp;
+
+  /**
+   * Starts the worker, a daemon thread, without any shard.
+   *
+   * @param config the settings
+   * @param clock the time to go by
+   * @param listener receives what is due
+   */
+  public ShardedTimers(TimersConfig config, TimerClock clock, DueListener listener) {
+    this(config, clock, listener, Parking::untilUnparked);
+  }
+
+  ShardedTimers(TimersConfig config, TimerClock clock, DueListener listener, Parking parking) {
+    Objects.requireNonNull(clock, "clock");
+    Objects.requireNonNull(listener, "listener");
+    wakeUp = new WakeUp(parking);
+    worker = new TimersWorker(config, clock, listener, wakeUp);
+    Thread thread = new Thread(worker, config.threadName());
+    thread.setDaemon(true);
+    wakeUp.wakes(thread);
+    thread.start();
+  }
+
+  /**
+   * Opens a shard with an empty wheel, ready to be loaded. A shard that is open already is
+   * replaced: its timers are forgotten, and a batch of it that is not done yet no longer counts.
+   *
+   * @param shard the shard
+   * @throws IllegalStateException if closed
+   */
+  public void open(int shard) {
+    worker.submit(w -> w.open(shard));
+  }
+
+  /**
+   * Feeds a shard from its store while changes go on: arms each timer that was neither scheduled,
+   * nor cancelled, nor handed out since {@link #open}. What is due is handed out meanwhile, so load
+   * the nearest deadlines first. After {@link #loaded} it arms each timer that is not armed.
+   *
+   * @param shard the shard
+   * @param ids the ids; copied
+   * @param deadlinesMillis their deadlines in milliseconds; copied
+   * @param count how many of both to read, from the first
+   * @throws IndexOutOfBoundsException if an array is shorter than count
+   * @throws IllegalStateException if closed
+   */
+  public void load(int shard, long[] ids, long[] deadlinesMillis, int count) {
+    checkCount(count, ids.length);
+    checkCount(count, deadlinesMillis.length);
+    for (int from = 0; from < count; from += Math.min(CHUNK, count - from)) {
+      long[] someIds = chunk(ids, from, count);
+      long[] someDeadlines = chunk(deadlinesMillis, from, count);
+      worker.submit(
+          w -> {
+            Shard open = w.shard(shard);
+            if (open != null) {
+              open.load(someIds, someDeadlines);
+            }
+          });
+    }
+  }
+
+  /**
+   * Ends the loading of a shard and frees the memory of what changed meanwhile, some 16 to 32 bytes
+   * a change.
+   *
+   * @param shard the shard
+   * @throws IllegalStateException if closed
+   */
+  public void loaded(int shard) {
+    worker.submit(
+        w -> {
+          Shard open = w.shard(shard);
+          if (open != null) {
+            open.loaded();
+          }
+        });
+  }
+
+  /**
+   * Arms a timer, or moves it if it is armed.
+   *
+   * @param shard the shard
+   * @param id the timer's id, unique in its shard
+   * @param deadlineMillis the deadline in milliseconds; one in the past is due at once
+   * @throws IllegalStateException if closed
+   */
+  public void schedule(int shard, long id, long deadlineMillis) {
+    schedule(shard, new long[] {id}, new long[] {deadlineMillis}, 1);
+  }
+
+  /**
+   * Arms timers, or moves those that are armed. Much cheaper than one by one.
+   *
+   * @param shard the shard
+   * @param ids the ids; copied
+   * @param deadlinesMillis their deadlines in milliseconds; copied
+   * @param count how many of both to read, from the first
+   * @throws IndexOutOfBoundsException if an array is shorter than count
+   * @throws IllegalStateException if closed
+   */
+  public void schedule(int shard, long[] ids, long[] deadlinesMillis, int count) {
+    checkCount(count, ids.length);
+    checkCount(count, deadlinesMillis.length);
+    for (int from = 0; from < count; from += Math.min(CHUNK, count - from)) {
+      long[] someIds = chunk(ids, from, count);
+      long[] someDeadlines = chunk(deadlinesMillis, from, count);
+      worker.submit(
+          w -> {
+            Shard open = w.shard(shard);
+            if (open != null) {
+              open.schedule(someIds, someDeadlines);
+            }
+          });
+    }
+  }
+
+  /**
+   * Disarms a timer. One that is not armed is ignored; one that is handed out stays so.
+   *
+   * @param shard the shard
+   * @param id the timer's id
+   * @throws IllegalStateException if closed
+   */
+  public void cancel(int shard, long id) {
+    cancel(shard, new long[] {id}, 1);
+  }
+
+  /**
+   * Disarms timers. Those that are not armed are ignored; those that are handed out stay so.
+   *
+   * @param shard the shard
+   * @param ids the ids; copied
+   * @param count how many to read, from the first
+   * @throws IndexOutOfBoundsException if the array is shorter than count
+   * @throws IllegalStateException if closed
+   */
+  public void cancel(int shard, long[] ids, int count) {
+    checkCount(count, ids.length);
+    for (int from = 0; from < count; from += Math.min(CHUNK, count - from)) {
+      long[] someIds = chunk(ids, from, count);
+      worker.submit(
+          w -> {
+            Shard open = w.shard(shard);
+            if (open != null) {
+              open.cancel(someIds);
+            }
+          });
+    }
+  }
+
+  /**
+   * Closes a shard and forgets its timers. A batch of it that is handed out no longer counts.
+   *
+   * @param shard the shard
+   * @throws IllegalStateException if closed
+   */
+  public void drop(int shard) {
+    worker.submit(w -> w.drop(shard));
+  }
+
+  /**
+   * Counts the timers of a shard: armed, or handed out and not done. Exact whenever the worker has
+   * nothing left to do, else as of its last turn. O(1), never waits.
+   *
+   * @param shard the shard
+   * @return the number of timers, 0 if the shard is not open
+   */
+  public long pending(int shard) {
+    Shard open = worker.shard(shard);
+    return open == null ? 0 : open.pending();
+  }
+
+  /**
+   * Counts the timers of all shards, like {@link #pending(int)}. O(open shards), never waits.
+   *
+   * @return the number of timers
+   */
+  public long pending() {
+    return worker.pending();
+  }
+
+  /**
+   * Says that the clock was corrected, so that the worker reads it anew instead of sleeping as long
+   * as the old time told it to. Never waits; does nothing after {@link #stop()}.
+   */
+  public void clockChanged() {
+    wakeUp.raise();
+  }
+
+  /**
+   * Stops the worker and waits for it: for the listener to return if it is running, and for every
+   * change queued before. Batches that are not done stay with their consumers and are not among the
+   * result. A second call returns the same.
+   *
+   * <p>An interrupt does not end the waiting; the thread's interrupt flag is kept.
+   *
+   * @return what was still armed, one element per open shard
+   * @throws IllegalStateException if called by the listener, which would wait for itself
+   */
+  public List<ArmedTimers> stop() {
+    if (wakeUp.isWorker()) {
+      throw new IllegalStateException("stop() called on the worker thread; use close() there");
+    }
+    worker.beginStop();
+    try {
+      return worker.stopped().join();
+    } catch (CompletionException e) {
+      throw new IllegalStateException("stopped, but what was armed could not be gathered", e);
+    }
+  }
+
+  /**
+   * Stops like {@link #stop()}. Called by the listener, it does not wait: the worker ends when the
+   * listener has returned.
+   */
+  @Override
+  public void close() {
+    if (wakeUp.isWorker()) {
+      worker.beginStop();
+    } else {
+      stop();
+    }
+  }
+
+  private static void checkCount(int count, int length) {
+    Objects.checkFromIndexSize(0, count, length);
+  }
+
+  private static long[] chunk(long[] array, int from, int count) {
+    return Arrays.copyOfRange(array, from, from + Math.min(CHUNK, count - from));
+  }
+}

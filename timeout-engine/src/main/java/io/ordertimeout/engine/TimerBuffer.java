@@ -1,0 +1,52 @@
+package io.ordertimeout.engine;
+
+import java.util.Arrays;
+
+/** Timers on their way out of a wheel, up to a fixed number. */
+final class TimerBuffer implements DueHandler {
+
+  private final long[] ids;
+  private final long[] deadlinesMillis;
+  private int size;
+
+  TimerBuffer(int capacity) {
+    ids = new long[capacity];
+    deadlinesMillis = new long[capacity];
+  }
+
+  /** Takes the timer while there is room. */
+  @Override
+  public boolean onDue(long id, long deadlineMillis) {
+    if (size == ids.length) {
+      return false;
+    }
+    ids[size] = id;
+    deadlinesMillis[size] = deadlineMillis;
+    size++;
+    return true;
+  }
+
+  int size() {
+    return size;
+  }
+
+  long id(int i) {
+    return ids[i];
+  }
+
+  long deadlineMillis(int i) {
+    return deadlinesMillis[i];
+  }
+
+  long[] ids() {
+    return Arrays.copyOf(ids, size);
+  }
+
+  long[] deadlinesMillis() {
+    return Arrays.copyOf(deadlinesMillis, size);
+  }
+
+  void clear() {
+    size = 0;
+  }
+}

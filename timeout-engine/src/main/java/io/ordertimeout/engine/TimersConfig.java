@@ -1,0 +1,62 @@
+package io.ordertimeout.engine;
+
+import java.time.Duration;
+
+/**
+ * The settings of {@link ShardedTimers}.
+ *
+ * @param threadName the name of the worker thread
+ * @param tick the resolution: a timer becomes due at the first multiple of the tick at or after its
+ *     deadline; whole milliseconds, 1 ms to 1 day
+ * @param batchSize the most timers in one {@link DueBatch}, at least 1
+ * @param queueCapacity how many commands may wait for the worker before callers wait too, at least
+ *     1, rounded up to a power of two. A command carries up to {@value ShardedTimers#CHUNK} timers
+ *     of 16 bytes each
+ * @param retryDelay how long a shard whose batch was refused waits until it is offered again, 1 ms
+ *     to 1 day; measured on the {@link TimerClock}
+ */
+public record TimersConfig(
+    String threadName, Duration tick, int batchSize, int queueCapacity, Duration retryDelay) {
+
+  /**
+   * Checks the settings.
+   *
+   * @throws IllegalArgumentException if a value is out of its range
+   */
+  public TimersConfig {
+    if (threadName.isBlank()) {
+      throw new IllegalArgumentException("threadName must not be blank: '" + threadName + "'");
+    }
+    checkDelay("tick", tick);
+    if (!tick.equals(Duration.ofMillis(tick.toMillis()))) {
+      throw new IllegalArgumentException("tick must be whole milliseconds: " + tick);
+    }
+    if (batchSize < 1) {
+      throw new IllegalArgumentException("batchSize must be at least 1: " + batchSize);
+    }
+    if (queueCapacity < 1 || queueCapacity > MAX_QUEUE_CAPACITY) {
+      throw new IllegalArgumentException(
+          "queueCapacity must be 1 to " + MAX_QUEUE_CAPACITY + ": " + queueCapacity);
+    }
+    checkDelay("retryDelay", retryDelay);
+  }
+
+  private static final int MAX_QUEUE_CAPACITY = 1 << 20;
+
+  private static void checkDelay(String name, Duration delay) {
+    if (delay.compareTo(Duration.ofMillis(1)) < 0 || delay.compareTo(Duration.ofDays(1)) > 0) {
+      throw new IllegalArgumentException(name + " must be 1 ms to 1 day: " + delay);
+    }
+  }
+
+  /**
+   * Settings that suit most: a tick of 10 ms, batches of 500, 1024 waiting commands, a retry after
+   * 100 ms.
+   *
+   * @param threadName the name of the worker thread
+   * @return the settings
+   */
+  public static TimersConfig defaults(String threadName) {
+    return new TimersConfig(threadName, Duration.ofMillis(10), 500, 1024, Duration.ofMillis(100));
+  }
+}

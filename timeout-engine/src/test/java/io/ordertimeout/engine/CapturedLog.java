@@ -1,0 +1,37 @@
+package io.ordertimeout.engine;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+
+/** Keeps what the engine logs, and keeps it off the console. */
+final class CapturedLog extends Handler implements AutoCloseable {
+
+  private final Logger logger = Logger.getLogger(ShardedTimers.class.getName());
+  private final List<LogRecord> records = new CopyOnWriteArrayList<>();
+
+  CapturedLog() {
+    logger.addHandler(this);
+    logger.setUseParentHandlers(false);
+  }
+
+  List<String> messages() {
+    return records.stream().map(LogRecord::getMessage).toList();
+  }
+
+  @Override
+  public void publish(LogRecord entry) {
+    records.add(entry);
+  }
+
+  @Override
+  public void flush() {}
+
+  @Override
+  public void close() {
+    logger.removeHandler(this);
+    logger.setUseParentHandlers(true);
+  }
+}

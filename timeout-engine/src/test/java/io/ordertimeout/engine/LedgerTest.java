@@ -1,0 +1,143 @@
+package io.ordertimeout.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** Many threads, four shards, a refusing listener: in the end every timer is accounted for. */
+class LedgerTest {
+
+  private static final int SHARDS = 4;
+  private static final int THREADS = 4;
+  private static final int IDS_PER_THREAD = 20_000;
+  private static final int IDS = THREADS * IDS_PER_THREAD;
+
+  private final ManualClock clock = new ManualClock(0);
+  private final AtomicIntegerArray fired = new AtomicIntegerArray(IDS);
+  private final AtomicIntegerArray cancelled = new AtomicIntegerArray(IDS);
+  private final AtomicLong early = new AtomicLong();
+
+  /** Batches offered to the listener; the worker's own. */
+  private int offered;
+
+  private final ObservedParking parking = new ObservedParking();
+
+  @Test
+  void whatWasScheduledFiredOrWasCancelledOrIsArmed() throws InterruptedException {
+    ExecutorService consumers = Executors.newFixedThreadPool(2);
+    TimersConfig config =
+        new TimersConfig("wheel", Duration.ofMillis(3), 100, 8, Duration.ofMillis(1));
+    int armedAtEnd = 0;
+    try (CapturedLog log = new CapturedLog();
+        ShardedTimers timers =
+            new ShardedTimers(config, clock, batch -> handOver(batch, consumers), parking)) {
+      for (int shard = 0; shard < SHARDS; shard++) {
+        timers.open(shard);
+      }
+      runProducers(timers);
+      parking.settle(timers);
+      while (timers.pending() > countLateOnes()) {
+        clock.set(clock.nowMillis() + 1);
+        parking.settle(timers);
+      }
+      assertThat(log.messages()).isNotEmpty().allMatch(message -> message.contains("refused"));
+      for (ArmedTimers armed : timers.stop()) {
+        for (int i = 0; i < armed.size(); i++) {
+          int id = Math.toIntExact(armed.id(i));
+          assertThat(id % SHARDS).isEqualTo(armed.shard());
+          assertThat(isLate(id)).isTrue();
+          assertThat(cancelled.get(id)).isZero();
+          armedAtEnd++;
+        }
+      }
+    } finally {
+      consumers.shutdown();
+      assertThat(consumers.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+    }
+    assertThat(armedAtEnd).isEqualTo(countLateOnes());
+    assertThat(early).hasValue(0);
+    for (int id = 0; id < IDS; id++) {
+      if (isLate(id)) {
+        assertThat(fired.get(id)).isZero();
+      } else if (cancelled.get(id) == 0) {
+        assertThat(fired.get(id)).as("times %s fired", id).isOne();
+      } else {
+        assertThat(fired.get(id)).as("times %s fired", id).isLessThanOrEqualTo(1);
+      }
+    }
+  }
+
+  private void handOver(DueBatch batch, ExecutorService consumers) {
+    if (++offered % 10 == 0) {
+      throw new IllegalArgumentException("refused for the test");
+    }
+    for (int i = 0; i < batch.size(); i++) {
+      if (batch.deadlineMillis(i) > clock.nowMillis()) {
+        early.incrementAndGet();
+      }
+    }
+    consumers.execute(
+        () -> {
+          for (long id : batch.ids()) {
+            fired.incrementAndGet(Math.toIntExact(id));
+          }
+          batch.done();
+        });
+  }
+
+  private void runProducers(ShardedTimers timers) throws InterruptedException {
+    CountDownLatch done = new CountDownLatch(THREADS);
+    List<Thread> threads = new ArrayList<>();
+    for (int thread = 0; thread < THREADS; thread++) {
+      int firstId = thread * IDS_PER_THREAD;
+      threads.add(
+          new Thread(
+              () -> {
+                produce(timers, firstId);
+                done.countDown();
+              }));
+    }
+    threads.forEach(Thread::start);
+    while (done.getCount() > 0) {
+      clock.set(clock.nowMillis() + 1);
+      timers.clockChanged();
+      Thread.onSpinWait();
+    }
+    done.await();
+  }
+
+  private void produce(ShardedTimers timers, int firstId) {
+    SplittableRandom random = new SplittableRandom(firstId);
+    for (int id = firstId; id < firstId + IDS_PER_THREAD; id++) {
+      int shard = id % SHARDS;
+      if (isLate(id)) {
+        timers.schedule(shard, id, Long.MAX_VALUE - id);
+        continue;
+      }
+      timers.schedule(shard, id, clock.nowMillis() + random.nextInt(200));
+      if (id % 5 == 0) {
+        cancelled.set(id, 1);
+        timers.cancel(shard, id);
+      }
+    }
+  }
+
+  /** Armed for a time that does not come. */
+  private static boolean isLate(int id) {
+    return id % 7 == 0;
+  }
+
+  private static int countLateOnes() {
+    return (IDS + 6) / 7;
+  }
+}

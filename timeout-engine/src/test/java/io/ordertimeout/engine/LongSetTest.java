@@ -1,0 +1,39 @@
+package io.ordertimeout.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.LongRange;
+
+class LongSetTest {
+
+  @Property(tries = 200)
+  void behavesLikeASet(@ForAll List<@LongRange(min = -50, max = 50) Long> members) {
+    LongSet set = new LongSet();
+    Set<Long> model = new HashSet<>();
+
+    for (long member : members) {
+      assertThat(set.contains(member)).isEqualTo(model.contains(member));
+      assertThat(set.add(member)).isEqualTo(model.add(member));
+      assertThat(set.contains(member)).isTrue();
+    }
+  }
+
+  @Property(tries = 20)
+  void holdsMany(@ForAll long first) {
+    LongSet set = new LongSet();
+
+    for (int i = 0; i < 5000; i++) {
+      set.add(first + i * 1024L);
+    }
+
+    for (int i = 0; i < 5000; i++) {
+      assertThat(set.contains(first + i * 1024L)).isTrue();
+      assertThat(set.contains(first + i * 1024L + 1)).isFalse();
+    }
+  }
+}

@@ -1,0 +1,342 @@
+package io.ordertimeout.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class TimingWheelTest {
+
+  private static final long NOW = 1_700_000_000_000L;
+  private static final int ALL = Integer.MAX_VALUE;
+
+  private final TimingWheel wheel = new TimingWheel(1, NOW);
+  private final List<Long> due = new ArrayList<>();
+
+  private boolean take(long id, long deadlineMillis) {
+    return due.add(id);
+  }
+
+  @Test
+  void firesAtItsDeadlineAndNeverEarly() {
+    wheel.schedule(1, NOW + 900_000);
+
+    assertThat(wheel.advance(NOW + 899_999, this::take, ALL)).isZero();
+    assertThat(wheel.advance(NOW + 900_000, this::take, ALL)).isOne();
+    assertThat(due).containsExactly(1L);
+    assertThat(wheel.size()).isZero();
+  }
+
+  @Test
+  void firesAtTheFirstTickAtOrAfterItsDeadline() {
+    TimingWheel coarse = new TimingWheel(100, 0);
+    coarse.schedule(1, 101);
+    coarse.schedule(2, 200);
+    coarse.schedule(3, -101);
+
+    assertThat(coarse.advance(-1, this::take, ALL)).isOne();
+    assertThat(coarse.advance(199, this::take, ALL)).isZero();
+    assertThat(coarse.advance(200, this::take, ALL)).isEqualTo(2);
+    assertThat(due).startsWith(3L).containsExactlyInAnyOrder(1L, 2L, 3L);
+  }
+
+  @Test
+  void handsOutInTheOrderOfDeadlines() {
+    long[] offsets = {5, 4096, 63, 64, 1, 262_145, 65, 4095, 900_000, 2};
+    for (long offset : offsets) {
+      wheel.schedule(offset, NOW + offset);
+    }
+
+    wheel.advance(NOW + 1_000_000, this::take, ALL);
+
+    assertThat(due).containsExactly(1L, 2L, 5L, 63L, 64L, 65L, 4095L, 4096L, 262_145L, 900_000L);
+  }
+
+  @Test
+  void movesATimerThatIsArmed() {
+    assertThat(wheel.schedule(1, NOW + 10)).isTrue();
+    assertThat(wheel.schedule(1, NOW + 20)).isFalse();
+
+    assertThat(wheel.size()).isOne();
+    assertThat(wheel.advance(NOW + 19, this::take, ALL)).isZero();
+    assertThat(wheel.advance(NOW + 20, this::take, ALL)).isOne();
+  }
+
+  @Test
+  void forgetsATimerThatIsCancelled() {
+    wheel.schedule(1, NOW + 10);
+
+    assertThat(wheel.cancel(1)).isTrue();
+    assertThat(wheel.cancel(1)).isFalse();
+    assertThat(wheel.contains(1)).isFalse();
+    assertThat(wheel.nextDeadlineMillis()).isEqualTo(Long.MAX_VALUE);
+    assertThat(wheel.advance(NOW + 10, this::take, ALL)).isZero();
+  }
+
+  @Test
+  void limitBoundsTheTimersMovedBetweenLevelsToo() {
+    for (int id = 0; id < 1000; id++) {
+      wheel.schedule(id, NOW + 5_000_000);
+    }
+
+    int calls = 0;
+    while (wheel.size() > 0 && wheel.nextDeadlineMillis() <= NOW + 5_000_000) {
+      wheel.advance(NOW + 5_000_000, this::take, 100);
+      WheelInvariants.check(wheel);
+      calls++;
+    }
+
+    assertThat(due).hasSize(1000);
+    assertThat(calls).as("10 to hand out, more to cascade").isBetween(20, 110);
+  }
+
+  @Test
+  void aTimerArmedDuringACascadeKeepsTheOrder() {
+    for (int id = 0; id < 10; id++) {
+      wheel.schedule(id, NOW + 900_000);
+    }
+    assertThat(wheel.advance(NOW + 900_000, this::take, 3)).isZero();
+    wheel.schedule(99, NOW + 900_001);
+
+    while (wheel.size() > 0) {
+      wheel.advance(NOW + 900_001, this::take, 3);
+    }
+
+    assertThat(due).hasSize(11).endsWith(99L);
+  }
+
+  @Test
+  void aHandlerThatThrowsLeavesThisTimerAndAllBehindItArmed() {
+    for (int id = 0; id < 5; id++) {
+      wheel.schedule(id, NOW + id);
+    }
+
+    assertThatThrownBy(
+            () ->
+                wheel.advance(
+                    NOW + 9,
+                    (id, deadlineMillis) -> {
+                      if (id == 2) {
+                        throw new UnsupportedOperationException();
+                      }
+                      return true;
+                    },
+                    ALL))
+        .isInstanceOf(UnsupportedOperationException.class);
+
+    WheelInvariants.check(wheel);
+    assertThat(wheel.nextDeadlineMillis()).isEqualTo(NOW + 2);
+    assertThat(wheel.advance(NOW + 9, this::take, ALL)).isEqualTo(3);
+    assertThat(due).containsExactly(2L, 3L, 4L);
+  }
+
+  @Test
+  void aTimerThatIsRefusedStaysArmed() {
+    wheel.schedule(1, NOW);
+    wheel.schedule(2, NOW + 1);
+
+    assertThat(wheel.advance(NOW + 9, (id, deadlineMillis) -> false, ALL)).isZero();
+    assertThat(wheel.advance(NOW + 9, (id, deadlineMillis) -> id == 1, ALL)).isOne();
+    assertThat(wheel.contains(2)).isTrue();
+    assertThat(wheel.size()).isOne();
+  }
+
+  @Test
+  void theHandlerMayMoveTheTimerItIsGiven() {
+    wheel.schedule(1, NOW);
+
+    int taken = wheel.advance(NOW, (id, deadlineMillis) -> !wheel.schedule(id, NOW + 50), ALL);
+
+    assertThat(taken).isOne();
+    assertThat(wheel.contains(1)).isTrue();
+    assertThat(wheel.nextDeadlineMillis()).isEqualTo(NOW + 50);
+  }
+
+  @Test
+  void theHandlerMayCancelTheTimerItIsGivenAndThenThrow() {
+    wheel.schedule(1, NOW);
+
+    assertThatThrownBy(
+            () ->
+                wheel.advance(
+                    NOW,
+                    (id, deadlineMillis) -> {
+                      assertThat(wheel.cancel(id)).isTrue();
+                      throw new UnsupportedOperationException();
+                    },
+                    ALL))
+        .isInstanceOf(UnsupportedOperationException.class);
+
+    assertThat(wheel.size()).isZero();
+  }
+
+  @Test
+  void aDueTimerThatTheHandlerArmsIsHandedOutInTheSameCallWithinTheLimit() {
+    wheel.schedule(0, NOW);
+
+    int taken =
+        wheel.advance(
+            NOW,
+            (id, deadlineMillis) -> {
+              due.add(id);
+              return wheel.schedule(id + 1, NOW - 5);
+            },
+            10);
+
+    assertThat(taken).isEqualTo(10);
+    assertThat(due).containsExactly(0L, 1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L);
+    assertThat(wheel.size()).isOne();
+  }
+
+  @Test
+  void theHandlerMayMakeTheMemoryGrowAndShrink() {
+    for (int id = 0; id < 2000; id++) {
+      wheel.schedule(id, NOW + id);
+    }
+
+    wheel.advance(
+        NOW + 10,
+        (id, deadlineMillis) -> {
+          for (int other = 100; other < 2000; other++) {
+            if (id % 2 == 0) {
+              wheel.cancel(other);
+            } else {
+              wheel.schedule(other, NOW + other);
+            }
+          }
+          return true;
+        },
+        ALL);
+
+    WheelInvariants.check(wheel);
+    assertThat(wheel.size()).isEqualTo(100 - 11);
+  }
+
+  @Test
+  void theHandlerMustNotAdvance() {
+    wheel.schedule(1, NOW);
+
+    assertThatIllegalStateException()
+        .isThrownBy(
+            () ->
+                wheel.advance(
+                    NOW, (id, deadlineMillis) -> wheel.advance(NOW, this::take, 1) > 0, 1));
+    assertThat(wheel.advance(NOW, this::take, 1)).isOne();
+  }
+
+  @Test
+  void aClockThatGoesBackHandsOutNothing() {
+    wheel.schedule(1, NOW + 100);
+    wheel.advance(NOW + 50, this::take, ALL);
+
+    assertThat(wheel.advance(NOW - 1_000_000, this::take, ALL)).isZero();
+    assertThat(wheel.nextDeadlineMillis()).isBetween(NOW + 51, NOW + 100);
+    assertThat(wheel.advance(NOW + 100, this::take, ALL)).isOne();
+  }
+
+  @Test
+  void aClockThatWasAheadForAWhileDoesNotMakeLaterTimersLate() {
+    long day = 86_400_000;
+    for (int id = 10; id < 500; id++) {
+      wheel.schedule(id, NOW + day + id);
+    }
+    wheel.advance(NOW + day, this::take, ALL);
+    wheel.schedule(1, NOW + 900_000);
+    wheel.schedule(2, NOW + 800_000);
+
+    assertThat(wheel.nextDeadlineMillis()).isLessThanOrEqualTo(NOW + 800_000);
+    assertThat(wheel.advance(NOW + 799_999, this::take, ALL)).isZero();
+    assertThat(wheel.advance(NOW + 800_000, this::take, ALL)).isOne();
+    WheelInvariants.check(wheel);
+    assertThat(wheel.advance(NOW + 900_000, this::take, ALL)).isOne();
+    assertThat(due).containsExactly(2L, 1L);
+    assertThat(wheel.size()).isEqualTo(490);
+  }
+
+  @Test
+  void neverWalksEmptySlots() {
+    long year = 365L * 86_400_000;
+    for (int id = 1; id <= 10; id++) {
+      wheel.schedule(id, NOW + id * year);
+    }
+
+    int calls = 0;
+    while (wheel.size() > 0) {
+      long next = wheel.nextDeadlineMillis();
+      int before = due.size();
+      wheel.advance(next, this::take, ALL);
+      calls++;
+      for (long id : due.subList(before, due.size())) {
+        assertThat(next).as("fires on its tick").isEqualTo(NOW + id * year);
+      }
+    }
+
+    assertThat(due).hasSize(10).isSorted();
+    assertThat(calls).isLessThanOrEqualTo(10 * TimerNodes.LEVELS);
+  }
+
+  @Test
+  void holdsTheEndsOfTime() {
+    TimingWheel coarse = new TimingWheel(1000, Long.MIN_VALUE);
+    coarse.schedule(1, Long.MIN_VALUE);
+    coarse.schedule(2, Long.MAX_VALUE);
+    coarse.schedule(3, 0);
+
+    assertThat(coarse.advance(0, this::take, ALL)).isEqualTo(2);
+    assertThat(coarse.nextDeadlineMillis()).isPositive();
+    assertThat(coarse.advance(Long.MAX_VALUE - 1, this::take, ALL)).isZero();
+    assertThat(coarse.advance(Long.MAX_VALUE, this::take, ALL)).isOne();
+    assertThat(due).containsExactly(1L, 3L, 2L);
+  }
+
+  @Test
+  void givesMemoryBackAndReusesIt() {
+    for (int id = 0; id < 100_000; id++) {
+      wheel.schedule(id, NOW + id);
+    }
+    int peak = wheel.nodes.capacity();
+    for (int round = 0; round < 3; round++) {
+      for (int id = 0; id < 50_000; id++) {
+        wheel.cancel(id);
+      }
+      for (int id = 0; id < 50_000; id++) {
+        wheel.schedule(id, NOW + 2L * id);
+      }
+      assertThat(wheel.nodes.capacity()).isEqualTo(peak);
+    }
+
+    wheel.advance(NOW + 1_000_000, this::take, ALL);
+
+    assertThat(due).hasSize(100_000).doesNotHaveDuplicates();
+    assertThat(wheel.nodes.capacity()).isEqualTo(TimingWheel.MIN_CAPACITY);
+  }
+
+  @Test
+  void passesEveryTimerToTheConsumerOnce() {
+    for (int id = 0; id < 200; id++) {
+      wheel.schedule(id, NOW + id % 3);
+    }
+
+    List<String> seen = new ArrayList<>();
+    wheel.forEach((id, deadlineMillis) -> seen.add(id + "@" + (deadlineMillis - NOW)));
+
+    assertThat(seen).hasSize(200).doesNotHaveDuplicates().contains("0@0", "4@1", "199@1");
+  }
+
+  @Test
+  void namesTheOffendingValue() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new TimingWheel(0, NOW))
+        .withMessageContaining("0");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new TimingWheel(-7, NOW))
+        .withMessageContaining("-7");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> wheel.advance(NOW, this::take, -3))
+        .withMessageContaining("-3");
+  }
+}
