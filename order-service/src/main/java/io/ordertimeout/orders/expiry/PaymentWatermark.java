@@ -119,7 +119,6 @@ public class PaymentWatermark implements SmartLifecycle {
       Gate gate = gates.get(partition.partition());
       if (gate != null) {
         gate.stored.put(partition, position);
-        log.debug(partition, position, gate.waiters.size(), gate.ends, gate.endsAsOf);
         passed = gate.advance();
         watermark = gate.watermark;
         if (gate.wantsEnds()) {
