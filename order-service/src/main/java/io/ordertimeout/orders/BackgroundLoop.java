@@ -1,6 +1,7 @@
 package io.ordertimeout.orders;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -78,7 +79,7 @@ public final class BackgroundLoop {
         pauseAfterFailure,
         failure);
     try {
-      Thread.sleep(pauseAfterFailure.toMillis());
+      TimeUnit.MILLISECONDS.sleep(pauseAfterFailure.toMillis());
       return true;
     } catch (InterruptedException e) {
       return false;

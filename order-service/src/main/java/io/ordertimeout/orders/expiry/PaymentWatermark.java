@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -192,11 +193,11 @@ public class PaymentWatermark implements SmartLifecycle {
           "Kafka did not tell the end offsets of {} of {} shards; their due orders stay pending",
           shards.size() - ends.size(),
           shards.size());
-      Thread.sleep(retryDelay.toMillis());
+      TimeUnit.MILLISECONDS.sleep(retryDelay.toMillis());
     } else if (latest.isAfter(time)) {
       // This instance's idea of Postgres's clock is ahead of it by a little.
       Duration wait = Duration.between(time, latest);
-      Thread.sleep(wait.compareTo(CLOCK_WAIT) < 0 ? wait.toMillis() + 1 : CLOCK_WAIT.toMillis());
+      TimeUnit.NANOSECONDS.sleep(Math.min(wait.toNanos(), CLOCK_WAIT.toNanos()));
     }
   }
 

@@ -1,0 +1,62 @@
+package io.ordertimeout.orders;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+
+class DatabaseClockTest {
+
+  private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+
+  private long nanos = 5_000;
+  private Instant database = START;
+  private Duration roundTrip = Duration.ZERO;
+
+  private final DatabaseClock clock =
+      new DatabaseClock(
+          () -> {
+            nanos += roundTrip.toNanos() / 2;
+            Instant answer = database;
+            nanos += roundTrip.toNanos() / 2;
+            return answer;
+          },
+          () -> nanos);
+
+  @Test
+  void goesOnByMonotonicTime() {
+    nanos += Duration.ofMinutes(3).toNanos();
+
+    assertThat(clock.now()).isEqualTo(START.plus(Duration.ofMinutes(3)));
+  }
+
+  @Test
+  void followsADatabaseThatJumped() {
+    database = START.minus(Duration.ofHours(1));
+
+    clock.measure();
+
+    assertThat(clock.now()).isEqualTo(START.minus(Duration.ofHours(1)));
+  }
+
+  @Test
+  void takesTheAnswerForTheMiddleOfTheRoundTrip() {
+    roundTrip = Duration.ofMillis(10);
+
+    clock.measure();
+
+    assertThat(clock.now()).isEqualTo(START.plus(Duration.ofMillis(45)));
+  }
+
+  @Test
+  void tellsItsListenersOfEveryMeasurement() {
+    int[] told = {0};
+    clock.onChange(() -> told[0]++);
+
+    clock.measure();
+    clock.measure();
+
+    assertThat(told[0]).isEqualTo(2);
+  }
+}

@@ -1,0 +1,83 @@
+package io.ordertimeout.orders;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.validation.autoconfigure.ValidationAutoConfiguration;
+import org.springframework.context.annotation.Configuration;
+
+class OrderTimeoutPropertiesTest {
+
+  @Configuration(proxyBeanMethods = false)
+  @EnableConfigurationProperties(OrderTimeoutProperties.class)
+  static class Bound {}
+
+  private final ApplicationContextRunner context =
+      new ApplicationContextRunner()
+          .withConfiguration(AutoConfigurations.of(ValidationAutoConfiguration.class))
+          .withUserConfiguration(Bound.class);
+
+  @Test
+  void everythingHasADefault() {
+    context.run(
+        started -> {
+          OrderTimeoutProperties properties = started.getBean(OrderTimeoutProperties.class);
+          assertThat(properties.deadline().defaultTimeout()).isEqualTo(Duration.ofMinutes(15));
+          assertThat(properties.deadline().staleAfter()).isEqualTo(Duration.ofHours(24));
+          assertThat(properties.deadline().retention()).isEqualTo(Duration.ofDays(7));
+          assertThat(properties.intake().startBack()).isEqualTo(Duration.ofHours(1));
+          assertThat(properties.topics().inputs())
+              .containsExactlyInAnyOrder("order-created", "order-paid", "order-closed");
+          assertThat(properties.topics().deadLetters("order-paid")).isEqualTo("order-paid.dlt");
+        });
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "order-timeout.topics.partitions, 0",
+    "order-timeout.intake.threads, 65",
+    "order-timeout.intake.batch-size, -1",
+    "order-timeout.deadline.default-timeout, 0s",
+    "order-timeout.deadline.stale-after, -1h",
+    "order-timeout.wheel.tick, 2h",
+    "order-timeout.outbox.source, ' '",
+  })
+  void aWrongValueIsNamedWithItsProperty(String property, String value) {
+    context
+        .withPropertyValues(property + "=" + value)
+        .run(
+            failed ->
+                assertThat(failed)
+                    .getFailure()
+                    .rootCause()
+                    .message()
+                    .contains(fieldOf(property), "rejected value"));
+  }
+
+  @Test
+  void aPolicyNeedsItsNameAndTimeout() {
+    context
+        .withPropertyValues("order-timeout.deadline.policies[0].channel=web")
+        .run(failed -> assertThat(failed).hasFailed());
+  }
+
+  private static String fieldOf(String property) {
+    StringBuilder camel = new StringBuilder();
+    boolean up = false;
+    for (char c : property.substring("order-timeout.".length()).toCharArray()) {
+      if (c == '-') {
+        up = true;
+      } else {
+        camel.append(up ? Character.toUpperCase(c) : c);
+        up = false;
+      }
+    }
+    return camel.toString();
+  }
+}

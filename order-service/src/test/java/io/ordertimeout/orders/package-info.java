@@ -1,0 +1,4 @@
+@NullMarked
+package io.ordertimeout.orders;
+
+import org.jspecify.annotations.NullMarked;
