@@ -3,6 +3,7 @@ package io.ordertimeout.orders.outbox;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.ordertimeout.orders.DatabaseClock;
+import io.ordertimeout.orders.OrderTimeoutProperties;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -11,6 +12,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,21 +33,33 @@ class EventPublisher {
   private final EventRecords records;
   private final Producer<byte[], byte[]> producer;
   private final DatabaseClock clock;
+  private final List<String> topics;
   private final Timer lateness;
 
   EventPublisher(
       EventRecords records,
       Producer<byte[], byte[]> producer,
       DatabaseClock clock,
+      OrderTimeoutProperties properties,
       MeterRegistry meters) {
     this.records = records;
     this.producer = producer;
     this.clock = clock;
+    this.topics = List.of(properties.topics().cancelled(), properties.topics().conflict());
     this.lateness =
         Timer.builder("order.timeout.lateness")
             .description("Acknowledged publication of a cancellation minus its payment deadline")
             .serviceLevelObjectives(LATENESS_BUCKETS)
             .register(meters);
+  }
+
+  /** Gets the topics' metadata, so that the first cancellation does not wait for it. */
+  void prepare() {
+    try {
+      topics.forEach(producer::partitionsFor);
+    } catch (KafkaException e) {
+      log.warn("Kafka does not answer; the first event will wait for it: {}", e.toString());
+    }
   }
 
   /** Returns the events that Kafka acknowledged; after a first failure no more are sent. */

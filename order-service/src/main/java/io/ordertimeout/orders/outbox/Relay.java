@@ -54,6 +54,7 @@ public class Relay implements SmartLifecycle {
   private final CountDownLatch flushed = new CountDownLatch(1);
   private volatile long nextSweepNanos = System.nanoTime();
   private volatile long unpublished;
+  private volatile boolean unprepared;
   private volatile boolean running;
   private volatile boolean flushing;
 
@@ -80,6 +81,7 @@ public class Relay implements SmartLifecycle {
   /** Makes this instance responsible for what is left of the shard in the outbox. */
   public void adopt(int shard) {
     shards.add(shard);
+    unprepared = true;
     sweepIn(Duration.ZERO);
   }
 
@@ -111,6 +113,10 @@ public class Relay implements SmartLifecycle {
 
   private void turn() throws InterruptedException {
     deleteAcknowledged();
+    if (unprepared) {
+      unprepared = false;
+      publisher.prepare();
+    }
     OutboxEvent first = queue.poll(IDLE.toMillis(), TimeUnit.MILLISECONDS);
     if (first != null) {
       List<OutboxEvent> batch = new ArrayList<>();
