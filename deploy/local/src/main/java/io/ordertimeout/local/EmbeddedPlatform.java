@@ -130,6 +130,10 @@ public final class EmbeddedPlatform implements AutoCloseable {
     return postgres.password();
   }
 
+  Path passwordFile() {
+    return postgres.passwordFile();
+  }
+
   public Path dataDirectory() {
     return directory;
   }

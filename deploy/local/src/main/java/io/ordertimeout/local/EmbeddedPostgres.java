@@ -48,7 +48,7 @@ final class EmbeddedPostgres implements AutoCloseable {
     this.data = this.home.resolve("data");
     this.binaries = PostgresBinaries.unpacked();
     this.privileges = Privileges.detect();
-    this.password = password(this.home.resolve("password"));
+    this.password = password(passwordFile());
     clearOfLastRun();
     this.port = Ports.free("Postgres", preferredPort);
   }
@@ -59,6 +59,10 @@ final class EmbeddedPostgres implements AutoCloseable {
 
   String password() {
     return password;
+  }
+
+  Path passwordFile() {
+    return home.resolve("password");
   }
 
   synchronized void start() throws IOException {
@@ -155,7 +159,7 @@ final class EmbeddedPostgres implements AutoCloseable {
         "initdb",
         "--pgdata=" + unfinished,
         "--username=" + NAME,
-        "--pwfile=" + home.resolve("password"),
+        "--pwfile=" + passwordFile(),
         "--auth=scram-sha-256",
         "--encoding=UTF8",
         "--locale=C",

@@ -62,7 +62,7 @@ public final class LocalPlatform implements AutoCloseable {
                 platform, options.partitions(), servicePort, managementPort, arguments));
 
     Duration memory = options.traffic().timeoutMax().plus(MEMORY);
-    OrderLedger ledger = new OrderLedger(startMillis, memory);
+    OrderLedger ledger = new OrderLedger(startMillis, clock.millis(), memory);
     Watcher watcher = add(new Watcher(platform.bootstrapServers(), ledger, startMillis, memory));
     watcher.start();
     out.println(
@@ -73,7 +73,7 @@ public final class LocalPlatform implements AutoCloseable {
           health      http://localhost:%d/actuator/health
           metrics     http://localhost:%d/actuator/prometheus
           Kafka       %s
-          Postgres    %s (user %s, password %s)
+          Postgres    %s (user %s, password in %s)
           data        %s\
         """
             .formatted(
@@ -83,7 +83,7 @@ public final class LocalPlatform implements AutoCloseable {
                 platform.bootstrapServers(),
                 platform.jdbcUrl(),
                 platform.username(),
-                platform.password(),
+                platform.passwordFile(),
                 platform.dataDirectory()));
     startTraffic(platform, options.traffic());
     out.println();

@@ -19,6 +19,7 @@ final class OrderLedger {
   private static final long NEVER = Long.MAX_VALUE;
 
   private final long startMillis;
+  private final long readyMillis;
   private final long keepMillis;
   private final Map<String, Entry> entries = new HashMap<>();
   private final Deque<Entry> byAge = new ArrayDeque<>();
@@ -32,9 +33,11 @@ final class OrderLedger {
 
   /**
    * @param startMillis records from before count as known, but not as seen in this run
+   * @param readyMillis when the service was up; what was due before could not but be late
    */
-  OrderLedger(long startMillis, Duration keep) {
+  OrderLedger(long startMillis, long readyMillis, Duration keep) {
     this.startMillis = startMillis;
+    this.readyMillis = readyMillis;
     this.keepMillis = keep.toMillis();
   }
 
@@ -70,7 +73,9 @@ final class OrderLedger {
       entry.cancelled = true;
       entry.deadlineMillis = deadlineMillis;
       cancelled += inThisRun(appendedMillis);
-      latenesses.addLast(new Lateness(appendedMillis, appendedMillis - deadlineMillis));
+      if (deadlineMillis >= readyMillis) {
+        latenesses.addLast(new Lateness(appendedMillis, appendedMillis - deadlineMillis));
+      }
       check(entry);
     }
   }
@@ -134,7 +139,7 @@ final class OrderLedger {
 
   /**
    * Counts since the start, except of {@code remembered} orders and of the latenesses, which are
-   * those of the last minute.
+   * those of the last minute and of orders due since the service is up.
    */
   record Summary(
       long created,

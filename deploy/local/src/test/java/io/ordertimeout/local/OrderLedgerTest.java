@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class OrderLedgerTest {
   private static final long START = 1_000_000;
 
-  private final OrderLedger ledger = new OrderLedger(START, Duration.ofMinutes(6));
+  private final OrderLedger ledger = new OrderLedger(START, START, Duration.ofMinutes(6));
 
   @Test
   void countsAnOrderOnce() {
@@ -72,6 +72,15 @@ class OrderLedgerTest {
     assertThat(sum.latenesses()).isEqualTo(100);
     assertThat(sum.latenessP50Millis()).isEqualTo(50);
     assertThat(sum.latenessP99Millis()).isEqualTo(99);
+  }
+
+  @Test
+  void whatWasDueBeforeTheServiceWasUpIsNotLate() {
+    ledger.cancelled("a", START + 5_000, START - 1);
+    OrderLedger.Summary sum = ledger.summary(START + 5_000);
+
+    assertThat(sum.cancelled()).isEqualTo(1);
+    assertThat(sum.latenesses()).isZero();
   }
 
   @Test

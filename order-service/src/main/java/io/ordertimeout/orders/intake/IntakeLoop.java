@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
@@ -73,7 +74,7 @@ final class IntakeLoop implements Runnable {
     this.topics = properties.topics();
   }
 
-  /** Whether the consumer is a member of its group. */
+  /** Whether the group has told this consumer which partitions are its. */
   boolean hasJoined() {
     return joined;
   }
@@ -109,15 +110,16 @@ final class IntakeLoop implements Runnable {
     Consumer<byte[], byte[]> consumer = consumers.create(number);
     ShardAssignment assignment =
         new ShardAssignment(
-            topics.inputs(),
-            shards,
-            partitions -> startingOffsets.seek(consumer, partitions),
-            partitions -> commitBeforeRevocation(consumer, partitions));
+            topics.inputs(), shards, partitions -> commitBeforeRevocation(consumer, partitions));
     current = consumer;
     try {
       consumer.subscribe(topics.inputs(), assignment);
       while (!isStopping()) {
-        turn(consumer, assignment);
+        try {
+          turn(consumer, assignment);
+        } catch (NoOffsetForPartitionException e) {
+          startingOffsets.seek(consumer, e.partitions());
+        }
       }
     } catch (WakeupException e) {
       if (!isStopping()) {
@@ -136,7 +138,7 @@ final class IntakeLoop implements Runnable {
   private void turn(Consumer<byte[], byte[]> consumer, ShardAssignment assignment)
       throws InterruptedException {
     ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
-    joined = joined || consumer.groupMetadata().generationId() >= 0;
+    joined = assignment.isTold();
     if (!records.isEmpty()) {
       try {
         intake.take(records);

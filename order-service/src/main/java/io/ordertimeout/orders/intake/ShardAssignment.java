@@ -22,21 +22,22 @@ final class ShardAssignment implements ConsumerRebalanceListener {
 
   private final Set<String> inputs;
   private final Shards shards;
-  private final Consumer<Collection<TopicPartition>> onAssignment;
   private final Consumer<Collection<TopicPartition>> beforeRevocation;
   private final Set<TopicPartition> assigned = new HashSet<>();
   private final Set<Integer> owned = new HashSet<>();
+  private boolean told;
   private boolean fresh;
 
   ShardAssignment(
-      Set<String> inputs,
-      Shards shards,
-      Consumer<Collection<TopicPartition>> onAssignment,
-      Consumer<Collection<TopicPartition>> beforeRevocation) {
+      Set<String> inputs, Shards shards, Consumer<Collection<TopicPartition>> beforeRevocation) {
     this.inputs = inputs;
     this.shards = shards;
-    this.onAssignment = onAssignment;
     this.beforeRevocation = beforeRevocation;
+  }
+
+  /** Whether the group has told this consumer its share, be it none. */
+  boolean isTold() {
+    return told;
   }
 
   /** Whether partitions were assigned whose starting offsets are not committed yet. */
@@ -50,10 +51,10 @@ final class ShardAssignment implements ConsumerRebalanceListener {
 
   @Override
   public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+    told = true;
     if (partitions.isEmpty()) {
       return;
     }
-    onAssignment.accept(partitions);
     assigned.addAll(partitions);
     fresh = true;
     for (int shard : numbers(partitions)) {

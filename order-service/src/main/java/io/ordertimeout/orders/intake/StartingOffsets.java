@@ -36,11 +36,14 @@ class StartingOffsets {
     this.startBack = properties.intake().startBack();
   }
 
-  /** Sets the positions of newly assigned partitions that nobody has read before. */
-  void seek(Consumer<byte[], byte[]> consumer, Collection<TopicPartition> assigned) {
-    Map<TopicPartition, OffsetAndMetadata> committed = consumer.committed(Set.copyOf(assigned));
+  /**
+   * Sets the positions of partitions that the consumer found without a committed offset. Those that
+   * have one by now are left alone, since the consumer may tell of them late.
+   */
+  void seek(Consumer<byte[], byte[]> consumer, Collection<TopicPartition> found) {
+    Map<TopicPartition, OffsetAndMetadata> committed = consumer.committed(Set.copyOf(found));
     List<TopicPartition> unread =
-        assigned.stream().filter(partition -> committed.get(partition) == null).toList();
+        found.stream().filter(partition -> committed.get(partition) == null).toList();
     if (unread.isEmpty()) {
       return;
     }
