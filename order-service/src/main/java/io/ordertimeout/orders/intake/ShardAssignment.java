@@ -63,9 +63,9 @@ final class ShardAssignment implements ConsumerRebalanceListener {
           shards.take(shard);
         }
       } else {
-        log.error(
-            "Shard {} is not watched: its partition is assigned of some input topics only. Are all"
-                + " members of the group configured alike?",
+        log.warn(
+            "Shard {} is not watched yet: its partition is assigned of some input topics only. If"
+                + " it stays so, the members of the group are not configured alike",
             shard);
       }
     }

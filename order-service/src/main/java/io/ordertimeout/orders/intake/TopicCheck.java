@@ -17,10 +17,13 @@ import org.apache.kafka.clients.admin.CreateTopicsOptions;
 import org.apache.kafka.clients.admin.CreateTopicsResult;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.DescribeTopicsResult;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
@@ -70,7 +73,10 @@ class TopicCheck {
           "Create them, the input topics with the same number of partitions each, or set"
               + " order-timeout.topics.create-missing=true.");
     }
-    create(missing, partitions);
+    if (!missing.isEmpty()) {
+      create(missing, partitions);
+      awaitLeaders(missing, partitions);
+    }
     requireSamePartitions(partitions);
     passed = true;
   }
@@ -103,9 +109,6 @@ class TopicCheck {
 
   private void create(Set<String> missing, Map<String, Integer> partitions)
       throws InterruptedException {
-    if (missing.isEmpty()) {
-      return;
-    }
     // A missing input topic has to match those that are there.
     int count =
         topics.inputs().stream()
@@ -141,6 +144,24 @@ class TopicCheck {
         }
       }
       partitions.put(topic.getKey(), count);
+    }
+  }
+
+  // A broker can know a topic before it leads it; an idempotent producer that writes in between may
+  // have its first batches refused and later ones taken, and then stalls on the sequence.
+  private void awaitLeaders(Set<String> created, Map<String, Integer> partitions)
+      throws InterruptedException {
+    Map<TopicPartition, OffsetSpec> ends = new HashMap<>();
+    for (String name : created) {
+      int count = partitions.getOrDefault(name, 0);
+      for (int partition = 0; partition < count; partition++) {
+        ends.put(new TopicPartition(name, partition), OffsetSpec.latest());
+      }
+    }
+    try {
+      admin.listOffsets(ends, new ListOffsetsOptions().timeoutMs(TIMEOUT_MILLIS)).all().get();
+    } catch (ExecutionException e) {
+      throw new KafkaException("created topics have no leaders yet", e.getCause());
     }
   }
 

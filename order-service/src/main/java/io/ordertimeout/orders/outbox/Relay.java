@@ -55,6 +55,7 @@ public class Relay implements SmartLifecycle {
   private volatile long nextSweepNanos = System.nanoTime();
   private volatile long unpublished;
   private volatile boolean unprepared;
+  private volatile boolean followUp;
   private volatile boolean running;
   private volatile boolean flushing;
 
@@ -82,6 +83,7 @@ public class Relay implements SmartLifecycle {
   public void adopt(int shard) {
     shards.add(shard);
     unprepared = true;
+    followUp = true;
     sweepIn(Duration.ZERO);
   }
 
@@ -159,6 +161,11 @@ public class Relay implements SmartLifecycle {
     nextSweepNanos = System.nanoTime() + settings.sweepInterval().toNanos();
     if (shards.isEmpty()) {
       return;
+    }
+    if (followUp) {
+      // What the last owner wrote a moment ago is within the grace now.
+      followUp = false;
+      sweepIn(GRACE);
     }
     List<OutboxEvent> left = rows.leftBehind(shards, GRACE.toMillis() / 1e3, SWEEP_LIMIT);
     List<OutboxEvent> forgotten =

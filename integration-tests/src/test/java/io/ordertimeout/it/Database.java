@@ -1,0 +1,133 @@
+package io.ordertimeout.it;
+
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+/** The database of one stage, read past the service. */
+final class Database {
+
+  private final TestPlatform platform;
+  private final String name;
+  private final JdbcTemplate jdbc;
+
+  private Database(TestPlatform platform, String name) {
+    this.platform = platform;
+    this.name = name;
+    this.jdbc = template(platform, url(platform.jdbcUrl(), name));
+  }
+
+  static Database create(TestPlatform platform, String name) {
+    template(platform, platform.jdbcUrl()).execute("create database " + name);
+    return new Database(platform, name);
+  }
+
+  void drop() {
+    template(platform, platform.jdbcUrl()).execute("drop database " + name + " with (force)");
+  }
+
+  String url() {
+    return url(platform.jdbcUrl(), name);
+  }
+
+  /** Postgres's clock. */
+  Instant now() {
+    return Objects.requireNonNull(
+            jdbc.queryForObject("select clock_timestamp()", OffsetDateTime.class))
+        .toInstant();
+  }
+
+  /**
+   * What an order has in a column or an expression of them, as text; null if the order or the value
+   * is missing.
+   */
+  @Nullable String column(String orderId, String column) {
+    List<@Nullable String> values =
+        jdbc.queryForList(
+            "select (" + column + ")::text from order_deadline where order_id = ?",
+            String.class,
+            orderId);
+    return values.isEmpty() ? null : values.get(0);
+  }
+
+  /** The state of an order, or null if the service does not know it. */
+  @Nullable String state(String orderId) {
+    return column(orderId, "state");
+  }
+
+  @Nullable Instant deadline(String orderId) {
+    List<OffsetDateTime> values =
+        jdbc.queryForList(
+            "select deadline from order_deadline where order_id = ? and deadline is not null",
+            OffsetDateTime.class,
+            orderId);
+    return values.isEmpty() ? null : values.get(0).toInstant();
+  }
+
+  /** The states of all orders, by order id. */
+  Map<String, String> states() {
+    List<Map.Entry<String, String>> rows =
+        jdbc.query(
+            "select order_id, state from order_deadline",
+            (rs, row) -> Map.entry(rs.getString("order_id"), rs.getString("state")));
+    return rows.stream().collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+  }
+
+  /** How many orders are in each state. */
+  Map<String, Long> countByState() {
+    return states().values().stream()
+        .collect(Collectors.groupingBy(Function.identity(), Collectors.counting()));
+  }
+
+  long pending() {
+    return count("select count(*) from order_deadline where state = 'PENDING'");
+  }
+
+  long outboxRows() {
+    return count("select count(*) from outbox");
+  }
+
+  /** Leaves an order as a crash between decision and publication did, ten seconds ago. */
+  void decideWithoutPublishing(String orderId, int shard, Instant createdAt, Instant deadline) {
+    jdbc.update(
+        """
+        with cancelled as (
+          insert into order_deadline (
+            order_id, shard, state, created_at, deadline, policy, decided_at, decided_by)
+          values (
+            ?, ?, 'CANCELLED', ?::timestamptz, ?::timestamptz, 'DEFAULT',
+            clock_timestamp() - interval '10 seconds', 'EXPIRY')
+          returning order_id, shard, created_at, deadline, decided_at
+        )
+        insert into outbox (
+          kind, order_id, shard, created_at, deadline, cancelled_at, written_at)
+        select
+          'ORDER_CANCELLED', order_id, shard, created_at, deadline, decided_at, decided_at
+        from cancelled
+        """,
+        orderId,
+        shard,
+        createdAt.toString(),
+        deadline.toString());
+  }
+
+  private long count(String query) {
+    return Objects.requireNonNull(jdbc.queryForObject(query, Long.class));
+  }
+
+  private static JdbcTemplate template(TestPlatform platform, String url) {
+    return new JdbcTemplate(
+        new DriverManagerDataSource(url, platform.username(), platform.password()));
+  }
+
+  private static String url(String url, String database) {
+    return url.replaceFirst("^(jdbc:postgresql://[^/]+/)[^?]*", "$1" + database);
+  }
+}

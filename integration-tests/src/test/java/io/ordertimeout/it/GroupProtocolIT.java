@@ -1,0 +1,26 @@
+package io.ordertimeout.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Kafka's rebalance protocol is a setting. */
+class GroupProtocolIT {
+
+  @Test
+  void theClassicProtocolWorksToo() {
+    try (Stage stage = Stage.create();
+        Service service = stage.startService("order-timeout.intake.group-protocol", "classic")) {
+      stage.shop().created("unpaid", Map.of("timeout", "PT1S"));
+      stage.shop().created("paid", Map.of("timeout", "PT1S"));
+      stage.shop().paid("paid", "p1");
+      stage.outcomes().awaitCancelled("unpaid");
+      stage.awaitAllDecided();
+
+      assertThat(stage.database().state("paid")).isEqualTo("PAID");
+      assertThat(stage.outcomes().cancelled()).hasSize(1);
+      assertThat(service.gauge("order.timeout.pending")).isZero();
+    }
+  }
+}

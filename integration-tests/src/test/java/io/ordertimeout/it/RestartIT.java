@@ -1,0 +1,160 @@
+package io.ordertimeout.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a stopped service finds when it starts again. */
+class RestartIT {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final Stage stage = Stage.create();
+  private final Database database = stage.database();
+
+  @AfterEach
+  void close() {
+    stage.close();
+  }
+
+  @Test
+  void deadlinesThatPassWhileItIsDownFireWhenItIsBack() {
+    int orders = 60;
+    Instant createdAt = Instant.now().truncatedTo(ChronoUnit.MICROS);
+    Instant deadline = createdAt.plusSeconds(6);
+    try (Service service = stage.startService()) {
+      for (int i = 0; i < orders; i++) {
+        stage.shop().created("order-" + i, Map.of("payBy", deadline.toString()));
+        stage.shop().created("long-" + i, Map.of("timeout", "PT1H"));
+      }
+      stage.awaitQuiet();
+      assertThat(database.pending()).isEqualTo(2L * orders);
+      assertThat(service.gauge("order.timeout.pending")).isEqualTo(2.0 * orders);
+    }
+    assertThat(database.now()).isBefore(deadline);
+    // Two thirds are paid in time, while nobody reads.
+    for (int i = 0; i < orders; i++) {
+      if (i % 3 != 0) {
+        Instant appended =
+            Instant.ofEpochMilli(stage.shop().paid("order-" + i, "payment-" + i).timestamp());
+        assertThat(appended).isBefore(deadline);
+      }
+    }
+    stage.awaitPast(deadline);
+    assertThat(database.pending()).isEqualTo(2L * orders);
+
+    try (Service service = stage.startService()) {
+      await("the overdue")
+          .atMost(PATIENCE)
+          .until(() -> stage.outcomes().cancelled().size() >= orders / 3);
+      stage.awaitQuiet();
+
+      Map<String, String> expected = new HashMap<>();
+      for (int i = 0; i < orders; i++) {
+        expected.put("order-" + i, i % 3 == 0 ? "CANCELLED" : "PAID");
+        expected.put("long-" + i, "PENDING");
+      }
+      assertThat(database.states()).isEqualTo(expected);
+      assertThat(stage.outcomes().cancelled())
+          .extracting(PublishedEvent::key)
+          .doesNotHaveDuplicates()
+          .allMatch(orderId -> "CANCELLED".equals(expected.get(orderId)));
+      await("rebuild")
+          .atMost(PATIENCE)
+          .until(() -> service.counter("order.timeout.rebuilt.orders") >= orders);
+      await("wheels")
+          .atMost(PATIENCE)
+          .untilAsserted(
+              () ->
+                  assertThat(service.gauge("order.timeout.pending"))
+                      .isEqualTo((double) database.pending()));
+      assertThat(database.pending()).isEqualTo(orders);
+    }
+  }
+
+  @Test
+  void theRebuildArmsEveryPendingOrderAndIsCounted() {
+    int orders = 250;
+    try (Service service = stage.startService()) {
+      for (int i = 0; i < orders; i++) {
+        stage.shop().created("order-" + i, Map.of("timeout", "PT1H"));
+      }
+      stage.awaitQuiet();
+      assertThat(service.counter("order.timeout.rebuilt.orders")).isZero();
+    }
+    // Pages smaller than a shard, so that it takes several.
+    try (Service service = stage.startService("order-timeout.wheel.load-page", "7")) {
+      await("rebuild")
+          .atMost(PATIENCE)
+          .untilAsserted(
+              () -> {
+                assertThat(service.counter("order.timeout.rebuilt.orders"))
+                    .isEqualTo((double) orders);
+                assertThat(service.gauge("order.timeout.pending")).isEqualTo((double) orders);
+              });
+      assertThat(database.countByState()).isEqualTo(Map.of("PENDING", (long) orders));
+      assertThat(stage.outcomes().cancelled()).isEmpty();
+    }
+  }
+
+  @Test
+  void whatWasDecidedButNotPublishedIsPublishedAtTheNextStart() {
+    Instant createdAt = Instant.now().truncatedTo(ChronoUnit.MICROS).minusSeconds(60);
+    Instant deadline = createdAt.plusSeconds(30);
+    try (Service first = stage.startService()) {
+      assertThat(first.gauge("order.timeout.outbox.unpublished")).isZero();
+    }
+    for (int shard = 0; shard < Stage.PARTITIONS; shard++) {
+      database.decideWithoutPublishing("left-" + shard, shard, createdAt, deadline);
+    }
+    assertThat(database.outboxRows()).isEqualTo(Stage.PARTITIONS);
+
+    // Found because the shards are taken over, not by the slow sweep.
+    try (Service second = stage.startService("order-timeout.outbox.sweep-interval", "1h")) {
+      for (int shard = 0; shard < Stage.PARTITIONS; shard++) {
+        PublishedEvent event = stage.outcomes().awaitCancelled("left-" + shard);
+        assertThat(event.instant("createdAt")).isEqualTo(createdAt);
+        assertThat(event.instant("deadline")).isEqualTo(deadline);
+        assertThat(event.instant("cancelledAt")).isAfterOrEqualTo(deadline);
+      }
+      stage.awaitQuiet();
+      assertThat(stage.outcomes().cancelled()).hasSize(Stage.PARTITIONS);
+      await("gauge")
+          .atMost(PATIENCE)
+          .until(() -> second.gauge("order.timeout.outbox.unpublished") == 0);
+    }
+  }
+
+  @Test
+  void eventsThatCameWhileItWasDownAreRead() {
+    try (Service first = stage.startService()) {
+      // Its group has committed where it starts, also where nothing has ever come.
+      stage.shop().created("known", Map.of("timeout", "PT1H"));
+      stage.awaitQuiet();
+      assertThat(first.gauge("order.timeout.pending")).isEqualTo(1);
+    }
+    stage.shop().created("unpaid", Map.of("timeout", "PT0.5S"));
+    stage.shop().created("paid", Map.of("timeout", "PT0.5S"));
+    stage.shop().paid("paid", "p1");
+    stage.shop().created("closed", Map.of("timeout", "PT0.5S"));
+    stage.shop().closed("closed");
+    stage.shop().closed("known");
+
+    try (Service second = stage.startService()) {
+      stage.outcomes().awaitCancelled("unpaid");
+      stage.awaitAllDecided();
+      assertThat(database.states())
+          .isEqualTo(
+              Map.of("known", "CLOSED", "unpaid", "CANCELLED", "paid", "PAID", "closed", "CLOSED"));
+      assertThat(stage.outcomes().cancelled()).hasSize(1);
+      await("wheels").atMost(PATIENCE).until(() -> second.gauge("order.timeout.pending") == 0);
+    }
+  }
+}

@@ -1,0 +1,126 @@
+package io.ordertimeout.it;
+
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The shop that publishes the events the service reads. Thread-safe. */
+final class Shop implements AutoCloseable {
+
+  private static final long PATIENCE_SECONDS = 30;
+
+  private final TopicNames topics;
+  private final Producer<byte[], byte[]> producer;
+
+  private Shop(TopicNames topics, Producer<byte[], byte[]> producer) {
+    this.topics = topics;
+    this.producer = producer;
+  }
+
+  static Shop open(TestPlatform platform, TopicNames topics) {
+    return new Shop(topics, producer(platform, Map.of()));
+  }
+
+  /** A shop that publishes within transactions only. */
+  static Shop transactional(TestPlatform platform, TopicNames topics, String id) {
+    Shop shop =
+        new Shop(topics, producer(platform, Map.of(ProducerConfig.TRANSACTIONAL_ID_CONFIG, id)));
+    shop.producer.initTransactions();
+    return shop;
+  }
+
+  private static Producer<byte[], byte[]> producer(
+      TestPlatform platform, Map<String, Object> more) {
+    Map<String, Object> settings = new LinkedHashMap<>(more);
+    settings.put(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, platform.bootstrapServers());
+    settings.put(ProducerConfig.ACKS_CONFIG, "all");
+    // The topics are new: a broker that does not lead a partition yet may refuse the first batch
+    // and take the second, which leaves an idempotent producer with several in flight stuck.
+    settings.put(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 1);
+    return new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer());
+  }
+
+  /** The transactions of a transactional shop. */
+  Producer<?, ?> transactions() {
+    return producer;
+  }
+
+  /** Returns when the event is in Kafka. */
+  RecordMetadata created(String orderId, Map<String, ?> fields) {
+    return await(send(topics.created(), orderId, fields));
+  }
+
+  /** Returns when the event is in Kafka. */
+  RecordMetadata paid(String orderId, String paymentId) {
+    return paid(orderId, Map.of("paymentId", paymentId));
+  }
+
+  /** Returns when the event is in Kafka. */
+  RecordMetadata paid(String orderId, Map<String, ?> fields) {
+    return await(send(topics.paid(), orderId, fields));
+  }
+
+  /** Returns when the event is in Kafka. */
+  RecordMetadata closed(String orderId) {
+    return await(send(topics.closed(), orderId, Map.of("reason", "CUSTOMER")));
+  }
+
+  /** An event with its order id and those fields, keyed by order id. */
+  CompletableFuture<RecordMetadata> send(String topic, String orderId, Map<String, ?> fields) {
+    Map<String, Object> event = new LinkedHashMap<>();
+    event.put("orderId", orderId);
+    event.putAll(fields);
+    return send(new ProducerRecord<>(topic, utf8(orderId), json(event)));
+  }
+
+  // The callback completes the future that is returned.
+  @SuppressWarnings("FutureReturnValueIgnored")
+  CompletableFuture<RecordMetadata> send(ProducerRecord<byte[], byte[]> record) {
+    CompletableFuture<RecordMetadata> sent = new CompletableFuture<>();
+    producer.send(
+        record,
+        (metadata, failure) -> {
+          if (failure == null) {
+            sent.complete(metadata);
+          } else {
+            sent.completeExceptionally(failure);
+          }
+        });
+    return sent;
+  }
+
+  static RecordMetadata await(CompletableFuture<RecordMetadata> sent) {
+    try {
+      return sent.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    } catch (ExecutionException | TimeoutException e) {
+      throw new IllegalStateException("the event did not reach Kafka", e);
+    }
+  }
+
+  static byte[] json(Map<String, ?> event) {
+    return JsonMapper.shared().writeValueAsBytes(event);
+  }
+
+  static byte[] utf8(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  @Override
+  public void close() {
+    producer.close();
+  }
+}

@@ -1,0 +1,252 @@
+package io.ordertimeout.it;
+
+import static org.awaitility.Awaitility.await;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.TopicConfig;
+
+/**
+ * What a test has to itself on the shared platform: topics, a consumer group, a database; a shop
+ * that writes and a reader of what comes out.
+ */
+final class Stage implements AutoCloseable {
+
+  static final int PARTITIONS = 3;
+
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private final TestPlatform platform = TestPlatform.shared();
+  private final String name;
+  private final TopicNames topics;
+  private final Database database;
+  private final Admin admin;
+  private final Shop shop;
+  private final Outcomes outcomes;
+
+  private Stage(boolean withTopics) {
+    this.name = "it_" + UUID.randomUUID().toString().replace("-", "");
+    this.topics = TopicNames.of(name);
+    this.database = Database.create(platform, name);
+    this.admin =
+        Admin.create(
+            Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, platform.bootstrapServers()));
+    if (withTopics) {
+      createTopics();
+    }
+    this.shop = Shop.open(platform, topics);
+    this.outcomes = Outcomes.watch(platform, topics, withTopics ? outputs() : List.of());
+  }
+
+  static Stage create() {
+    return new Stage(true);
+  }
+
+  static Stage withoutTopics() {
+    return new Stage(false);
+  }
+
+  private void createTopics() {
+    List<NewTopic> all = new ArrayList<>();
+    // Append times, so that "in time" is the broker's word.
+    topics
+        .inputs()
+        .forEach(
+            input ->
+                all.add(
+                    new NewTopic(input, PARTITIONS, (short) 1)
+                        .configs(
+                            Map.of(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "LogAppendTime"))));
+    topics
+        .deadLetters()
+        .forEach(
+            letters ->
+                all.add(
+                    new NewTopic(letters, PARTITIONS, (short) 1)
+                        .configs(Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, "2097152"))));
+    all.add(new NewTopic(topics.cancelled(), PARTITIONS, (short) 1));
+    all.add(new NewTopic(topics.conflict(), PARTITIONS, (short) 1));
+    createTopics(all);
+  }
+
+  void createTopics(Collection<NewTopic> newTopics) {
+    get(admin.createTopics(newTopics).all());
+  }
+
+  /** The partitions of those of the stage's topics that exist, by topic. */
+  Map<String, Integer> partitionCounts() {
+    Set<String> existing = get(admin.listTopics().names());
+    List<String> own = existing.stream().filter(topic -> topic.startsWith(name)).toList();
+    return get(admin.describeTopics(own).allTopicNames()).entrySet().stream()
+        .collect(
+            Collectors.toMap(
+                Map.Entry::getKey, description -> description.getValue().partitions().size()));
+  }
+
+  /** The service in this process, with more settings given as pairs of name and value. */
+  Service startService(String... more) {
+    return Service.start(settings(more));
+  }
+
+  /** The service as a process of its own. */
+  ServiceProcess startProcess(String... more) {
+    return ServiceProcess.start(name, settings(more));
+  }
+
+  private Map<String, String> settings(String... more) {
+    Map<String, String> settings = new LinkedHashMap<>(topics.settings());
+    settings.put("spring.datasource.url", database.url());
+    settings.put("spring.datasource.username", platform.username());
+    settings.put("spring.datasource.password", platform.password());
+    settings.put("spring.datasource.hikari.maximum-pool-size", "8");
+    settings.put("spring.kafka.bootstrap-servers", platform.bootstrapServers());
+    settings.put("server.address", "127.0.0.1");
+    settings.put("server.port", "0");
+    settings.put("management.server.address", "127.0.0.1");
+    settings.put("management.server.port", "0");
+    settings.put("order-timeout.intake.group-id", name);
+    for (int i = 0; i < more.length; i += 2) {
+      settings.put(more[i], more[i + 1]);
+    }
+    return settings;
+  }
+
+  String name() {
+    return name;
+  }
+
+  TopicNames topics() {
+    return topics;
+  }
+
+  Database database() {
+    return database;
+  }
+
+  Shop shop() {
+    return shop;
+  }
+
+  /** A shop whose payments stand in a transaction. */
+  Shop transactionalShop() {
+    return Shop.transactional(platform, topics, name);
+  }
+
+  Outcomes outcomes() {
+    return outcomes;
+  }
+
+  /** Waits until Postgres's clock has passed the time. */
+  void awaitPast(Instant time) {
+    await("Postgres's clock").atMost(PATIENCE).until(() -> database.now().isAfter(time));
+  }
+
+  void awaitState(String orderId, String state) {
+    await(orderId + " " + state)
+        .atMost(PATIENCE)
+        .until(() -> state.equals(database.state(orderId)));
+  }
+
+  /**
+   * Waits until everything in the input topics is committed, nothing waits in the outbox, and all
+   * that was published is read. What has not come out by then is not going to, but for deadlines.
+   */
+  void awaitQuiet() {
+    Map<TopicPartition, Long> ends = ends(topics.inputs());
+    await("offsets").atMost(PATIENCE).until(() -> committed(ends));
+    await("outbox").atMost(PATIENCE).until(() -> database.outboxRows() == 0);
+    Map<TopicPartition, Long> published = ends(outputTopics());
+    await("outcomes").atMost(PATIENCE).until(() -> outcomes.hasRead(published));
+  }
+
+  /** Waits until no order is pending, and then for quiet. */
+  void awaitAllDecided() {
+    Map<TopicPartition, Long> ends = ends(topics.inputs());
+    await("offsets").atMost(PATIENCE).until(() -> committed(ends));
+    await("decisions").atMost(PATIENCE).until(() -> database.pending() == 0);
+    awaitQuiet();
+  }
+
+  private boolean committed(Map<TopicPartition, Long> ends) {
+    Map<TopicPartition, OffsetAndMetadata> committed =
+        get(admin.listConsumerGroupOffsets(name).partitionsToOffsetAndMetadata());
+    return ends.entrySet().stream()
+        .allMatch(
+            end -> {
+              OffsetAndMetadata offset = committed.get(end.getKey());
+              return offset != null && offset.offset() >= end.getValue();
+            });
+  }
+
+  private Map<TopicPartition, Long> ends(Collection<String> names) {
+    return get(
+            admin
+                .listOffsets(
+                    partitions(names).stream()
+                        .collect(Collectors.toMap(Function.identity(), p -> OffsetSpec.latest())))
+                .all())
+        .entrySet()
+        .stream()
+        .collect(Collectors.toMap(Map.Entry::getKey, end -> offset(end.getValue())));
+  }
+
+  private static long offset(ListOffsetsResultInfo info) {
+    return info.offset();
+  }
+
+  private Collection<TopicPartition> outputs() {
+    return partitions(outputTopics());
+  }
+
+  private List<String> outputTopics() {
+    List<String> names = new ArrayList<>(topics.deadLetters());
+    names.add(topics.cancelled());
+    names.add(topics.conflict());
+    return names;
+  }
+
+  private static List<TopicPartition> partitions(Collection<String> names) {
+    return names.stream()
+        .flatMap(
+            topic -> IntStream.range(0, PARTITIONS).mapToObj(p -> new TopicPartition(topic, p)))
+        .toList();
+  }
+
+  private static <T> T get(KafkaFuture<T> answer) {
+    try {
+      return answer.get();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("Kafka refused", e.getCause());
+    }
+  }
+
+  @Override
+  public void close() {
+    outcomes.close();
+    shop.close();
+    admin.close();
+    database.drop();
+  }
+}

@@ -1,0 +1,80 @@
+package io.ordertimeout.it;
+
+import io.ordertimeout.local.EmbeddedPlatform;
+import java.util.Locale;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.testcontainers.DockerClientFactory;
+import org.testcontainers.kafka.KafkaContainer;
+import org.testcontainers.postgresql.PostgreSQLContainer;
+
+/**
+ * The Kafka and the Postgres of all tests of this JVM: containers where Docker is, else the
+ * embedded ones. The system property {@code test.platform} decides: {@code auto} (default), {@code
+ * testcontainers} or {@code embedded}.
+ *
+ * @param bootstrapServers {@code host:port} of the broker
+ * @param jdbcUrl of a database in which other databases can be made
+ */
+record TestPlatform(String bootstrapServers, String jdbcUrl, String username, String password) {
+
+  private static final Logger log = LoggerFactory.getLogger(TestPlatform.class);
+  private static final String KAFKA_IMAGE = "apache/kafka:4.2.0";
+  private static final String POSTGRES_IMAGE = "postgres:18-alpine";
+
+  private enum Kind {
+    AUTO,
+    TESTCONTAINERS,
+    EMBEDDED
+  }
+
+  private static final class Holder {
+    static final TestPlatform SHARED = start();
+  }
+
+  /** Started when it is first asked for; ends with the JVM. */
+  static TestPlatform shared() {
+    return Holder.SHARED;
+  }
+
+  private static TestPlatform start() {
+    String wanted = System.getProperty("test.platform", "auto");
+    Kind kind = Kind.valueOf(wanted.toUpperCase(Locale.ROOT));
+    if (kind == Kind.AUTO) {
+      boolean docker = DockerClientFactory.instance().isDockerAvailable();
+      kind = docker ? Kind.TESTCONTAINERS : Kind.EMBEDDED;
+      log.info("Platform: {}, since Docker is {}", kind, docker ? "available" : "not available");
+    } else {
+      log.info("Platform: {}, since test.platform says so", kind);
+    }
+    return kind == Kind.TESTCONTAINERS ? containers() : embedded();
+  }
+
+  // Closed by the JVM's end, which also deletes its directory.
+  private static TestPlatform embedded() {
+    EmbeddedPlatform platform = EmbeddedPlatform.startTemporary();
+    return new TestPlatform(
+        platform.bootstrapServers(), platform.jdbcUrl(), platform.username(), platform.password());
+  }
+
+  // Removed by Testcontainers when the JVM ends.
+  @SuppressWarnings("resource")
+  private static TestPlatform containers() {
+    KafkaContainer kafka =
+        new KafkaContainer(KAFKA_IMAGE)
+            .withEnv("KAFKA_AUTO_CREATE_TOPICS_ENABLE", "false")
+            // As in the embedded one: a killed consumer's partitions are free again after 10 s.
+            .withEnv("KAFKA_GROUP_CONSUMER_MIN_SESSION_TIMEOUT_MS", "10000")
+            .withEnv("KAFKA_GROUP_CONSUMER_SESSION_TIMEOUT_MS", "10000")
+            .withEnv("KAFKA_GROUP_CONSUMER_MIN_HEARTBEAT_INTERVAL_MS", "2000")
+            .withEnv("KAFKA_GROUP_CONSUMER_HEARTBEAT_INTERVAL_MS", "2000");
+    PostgreSQLContainer postgres = new PostgreSQLContainer(POSTGRES_IMAGE);
+    kafka.start();
+    postgres.start();
+    return new TestPlatform(
+        kafka.getBootstrapServers(),
+        postgres.getJdbcUrl(),
+        postgres.getUsername(),
+        postgres.getPassword());
+  }
+}
