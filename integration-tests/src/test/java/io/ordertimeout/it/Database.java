@@ -1,5 +1,6 @@
 package io.ordertimeout.it;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.List;
@@ -94,7 +95,7 @@ final class Database {
     return count("select count(*) from outbox");
   }
 
-  /** Leaves an order as a crash between decision and publication did, ten seconds ago. */
+  /** Leaves an order as a crash between decision and publication just did. */
   void decideWithoutPublishing(String orderId, int shard, Instant createdAt, Instant deadline) {
     jdbc.update(
         """
@@ -103,7 +104,7 @@ final class Database {
             order_id, shard, state, created_at, deadline, policy, decided_at, decided_by)
           values (
             ?, ?, 'CANCELLED', ?::timestamptz, ?::timestamptz, 'DEFAULT',
-            clock_timestamp() - interval '10 seconds', 'EXPIRY')
+            clock_timestamp(), 'EXPIRY')
           returning order_id, shard, created_at, deadline, decided_at
         )
         insert into outbox (
@@ -116,6 +117,26 @@ final class Database {
         shard,
         createdAt.toString(),
         deadline.toString());
+  }
+
+  /** Leaves an order settled that long ago, with a payment in conflict detected then. */
+  void settleInThePast(String orderId, Duration ago) {
+    jdbc.update(
+        """
+        with settled as (
+          insert into order_deadline (order_id, shard, state, decided_at, decided_by)
+          values (?, 0, 'PAID', clock_timestamp() - make_interval(secs => ?), 'PAYMENT')
+          returning order_id, decided_at
+        )
+        insert into payment_conflict (order_id, payment_id, detected_at)
+        select order_id, 'p', decided_at from settled
+        """,
+        orderId,
+        (double) ago.toSeconds());
+  }
+
+  long conflicts() {
+    return count("select count(*) from payment_conflict");
   }
 
   private long count(String query) {

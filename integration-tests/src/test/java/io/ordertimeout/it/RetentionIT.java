@@ -1,0 +1,37 @@
+package io.ordertimeout.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Settled orders are kept for the retention, pending ones for as long as it takes. */
+class RetentionIT {
+
+  @Test
+  void onlyWhatWasSettledBeforeTheRetentionIsPurged() {
+    try (Stage stage = Stage.create()) {
+      Database database = stage.database();
+      try (Service first = stage.startService()) {
+        stage.shop().created("pending", Map.of("timeout", "PT1H"));
+        await().until(() -> first.gauge("order.timeout.pending") == 1);
+      }
+      database.settleInThePast("old", Duration.ofMinutes(61));
+      database.settleInThePast("recent", Duration.ofMinutes(30));
+
+      try (Service second =
+          stage.startService(
+              "order-timeout.deadline.retention", "1h",
+              "order-timeout.deadline.purge-interval", "1s")) {
+        await()
+            .atMost(Duration.ofSeconds(30))
+            .until(() -> database.state("old") == null && database.conflicts() == 1);
+
+        assertThat(database.states()).isEqualTo(Map.of("pending", "PENDING", "recent", "PAID"));
+        assertThat(second.gauge("order.timeout.outbox.unpublished")).isZero();
+      }
+    }
+  }
+}
