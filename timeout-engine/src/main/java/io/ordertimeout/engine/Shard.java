@@ -22,6 +22,7 @@ final class Shard {
   private final DueListener listener;
   private final WakeUp wakeUp;
   private final long retryDelayMillis;
+  private final long lateAfterMillis;
 
   /** Ids that changed since the shard was opened; null once it is loaded. */
   private @Nullable LongSet changedWhileLoading = new LongSet();
@@ -30,6 +31,7 @@ final class Shard {
   private boolean paused;
   private long pausedUntilMillis;
   private boolean refusedBefore;
+  private long late;
   private volatile long pending;
 
   /** The buffer is shared by all shards of the worker and empty between turns. */
@@ -39,13 +41,14 @@ final class Shard {
       TimerBuffer buffer,
       DueListener listener,
       WakeUp wakeUp,
-      long retryDelayMillis) {
+      TimersConfig config) {
     this.key = key;
     this.wheel = wheel;
     this.buffer = buffer;
     this.listener = listener;
     this.wakeUp = wakeUp;
-    this.retryDelayMillis = retryDelayMillis;
+    this.retryDelayMillis = config.retryDelay().toMillis();
+    this.lateAfterMillis = config.lateAfter().toMillis();
   }
 
   /** Armed and handed out, as of the last turn. From any thread. */
@@ -53,18 +56,36 @@ final class Shard {
     return pending;
   }
 
-  void schedule(long[] ids, long[] deadlinesMillis) {
-    for (int i = 0; i < ids.length; i++) {
-      noteChange(ids[i]);
-      wheel.schedule(ids[i], deadlinesMillis[i]);
+  /** Handed out late so far. The worker's own. */
+  long late() {
+    return late;
+  }
+
+  long[] forecast(long[] timesMillis) {
+    return wheel.forecast(timesMillis);
+  }
+
+  void apply(TimerRun run) {
+    wheel.lookAhead(run.ids(), run.size());
+    for (int i = 0; i < run.size(); i++) {
+      TimerChange change = run.change(i);
+      noteChange(change.id());
+      if (change.arms()) {
+        wheel.schedule(change.id(), change.deadlineMillis());
+      } else {
+        wheel.cancel(change.id());
+      }
     }
   }
 
+  void schedule(long[] ids, long[] deadlinesMillis) {
+    noteChanges(ids);
+    wheel.schedule(ids, deadlinesMillis, ids.length);
+  }
+
   void cancel(long[] ids) {
-    for (long id : ids) {
-      noteChange(id);
-      wheel.cancel(id);
-    }
+    noteChanges(ids);
+    wheel.cancel(ids, ids.length);
   }
 
   void load(long[] ids, long[] deadlinesMillis) {
@@ -78,6 +99,14 @@ final class Shard {
 
   void loaded() {
     changedWhileLoading = null;
+  }
+
+  private void noteChanges(long[] ids) {
+    if (changedWhileLoading != null) {
+      for (long id : ids) {
+        changedWhileLoading.add(id);
+      }
+    }
   }
 
   private void noteChange(long id) {
@@ -154,6 +183,9 @@ final class Shard {
       DueBatch batch = new DueBatch(key, buffer.ids(), buffer.deadlinesMillis(), wakeUp);
       for (int i = 0; i < buffer.size(); i++) {
         noteChange(buffer.id(i));
+        // A deadline near the beginning of time makes the difference overflow, and is late.
+        long lateMillis = nowMillis - buffer.deadlineMillis(i);
+        late += lateMillis >= lateAfterMillis || lateMillis < 0 ? 1 : 0;
       }
       return batch;
     } catch (Throwable failure) {
@@ -215,6 +247,7 @@ final class Shard {
           ids[filled[0]] = id;
           deadlinesMillis[filled[0]] = deadlineMillis;
           filled[0]++;
+          return true;
         });
     return new ArmedTimers(key, ids, deadlinesMillis);
   }

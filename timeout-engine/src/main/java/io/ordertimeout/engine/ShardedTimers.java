@@ -3,7 +3,9 @@ package io.ordertimeout.engine;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
  * Timers for many threads: one {@link TimingWheel} per open shard and one worker thread that turns
@@ -38,10 +40,9 @@ public final class ShardedTimers implements AutoCloseable {
   static final int CHUNK = 1024;
 
   private final TimersWorker worker;
-  private final WakeUp wakeUp;
 
   /**
-   * Starts the worker, a daemon thread, without any shard.
+   * Makes timers without any shard. The worker, a daemon thread, starts with the first change.
    *
    * @param config the settings
    * @param clock the time to go by
@@ -54,12 +55,7 @@ public final class ShardedTimers implements AutoCloseable {
   ShardedTimers(TimersConfig config, TimerClock clock, DueListener listener, Parking parking) {
     Objects.requireNonNull(clock, "clock");
     Objects.requireNonNull(listener, "listener");
-    wakeUp = new WakeUp(parking);
-    worker = new TimersWorker(config, clock, listener, wakeUp);
-    Thread thread = new Thread(worker, config.threadName());
-    thread.setDaemon(true);
-    wakeUp.wakes(thread);
-    thread.start();
+    worker = new TimersWorker(config, clock, listener, parking);
   }
 
   /**
@@ -67,10 +63,10 @@ public final class ShardedTimers implements AutoCloseable {
    * replaced: its timers are forgotten, and a batch of it that is not done yet no longer counts.
    *
    * @param shard the shard
-   * @throws IllegalStateException if closed
+   * @throws IllegalStateException if stopped
    */
   public void open(int shard) {
-    worker.submit(w -> w.open(shard));
+    worker.submit(new WorkerCommand(w -> w.open(shard)));
   }
 
   /**
@@ -83,7 +79,9 @@ public final class ShardedTimers implements AutoCloseable {
    * @param deadlinesMillis their deadlines in milliseconds; copied
    * @param count how many of both to read, from the first
    * @throws IndexOutOfBoundsException if an array is shorter than count
-   * @throws IllegalStateException if closed
+   * @throws RejectedExecutionException if more timers would be pending than allowed; those up to a
+   *     multiple of 1024 may have been taken
+   * @throws IllegalStateException if stopped
    */
   public void load(int shard, long[] ids, long[] deadlinesMillis, int count) {
     checkCount(count, ids.length);
@@ -91,13 +89,8 @@ public final class ShardedTimers implements AutoCloseable {
     for (int from = 0; from < count; from += Math.min(CHUNK, count - from)) {
       long[] someIds = chunk(ids, from, count);
       long[] someDeadlines = chunk(deadlinesMillis, from, count);
-      worker.submit(
-          w -> {
-            Shard open = w.shard(shard);
-            if (open != null) {
-              open.load(someIds, someDeadlines);
-            }
-          });
+      int some = someIds.length;
+      worker.submit(new ShardCommand(shard, some, some, open -> open.load(someIds, someDeadlines)));
     }
   }
 
@@ -106,16 +99,10 @@ public final class ShardedTimers implements AutoCloseable {
    * a change.
    *
    * @param shard the shard
-   * @throws IllegalStateException if closed
+   * @throws IllegalStateException if stopped
    */
   public void loaded(int shard) {
-    worker.submit(
-        w -> {
-          Shard open = w.shard(shard);
-          if (open != null) {
-            open.loaded();
-          }
-        });
+    worker.submit(new ShardCommand(shard, 1, 0, Shard::loaded));
   }
 
   /**
@@ -124,10 +111,12 @@ public final class ShardedTimers implements AutoCloseable {
    * @param shard the shard
    * @param id the timer's id, unique in its shard
    * @param deadlineMillis the deadline in milliseconds; one in the past is due at once
-   * @throws IllegalStateException if closed
+   * @throws RejectedExecutionException if more timers would be pending than allowed; nothing has
+   *     changed
+   * @throws IllegalStateException if stopped
    */
   public void schedule(int shard, long id, long deadlineMillis) {
-    schedule(shard, new long[] {id}, new long[] {deadlineMillis}, 1);
+    worker.submit(new TimerChange(shard, id, true, deadlineMillis));
   }
 
   /**
@@ -138,7 +127,9 @@ public final class ShardedTimers implements AutoCloseable {
    * @param deadlinesMillis their deadlines in milliseconds; copied
    * @param count how many of both to read, from the first
    * @throws IndexOutOfBoundsException if an array is shorter than count
-   * @throws IllegalStateException if closed
+   * @throws RejectedExecutionException if more timers would be pending than allowed; those up to a
+   *     multiple of 1024 may have been taken
+   * @throws IllegalStateException if stopped
    */
   public void schedule(int shard, long[] ids, long[] deadlinesMillis, int count) {
     checkCount(count, ids.length);
@@ -146,13 +137,9 @@ public final class ShardedTimers implements AutoCloseable {
     for (int from = 0; from < count; from += Math.min(CHUNK, count - from)) {
       long[] someIds = chunk(ids, from, count);
       long[] someDeadlines = chunk(deadlinesMillis, from, count);
+      int some = someIds.length;
       worker.submit(
-          w -> {
-            Shard open = w.shard(shard);
-            if (open != null) {
-              open.schedule(someIds, someDeadlines);
-            }
-          });
+          new ShardCommand(shard, some, some, open -> open.schedule(someIds, someDeadlines)));
     }
   }
 
@@ -161,10 +148,10 @@ public final class ShardedTimers implements AutoCloseable {
    *
    * @param shard the shard
    * @param id the timer's id
-   * @throws IllegalStateException if closed
+   * @throws IllegalStateException if stopped
    */
   public void cancel(int shard, long id) {
-    cancel(shard, new long[] {id}, 1);
+    worker.submit(new TimerChange(shard, id, false, 0));
   }
 
   /**
@@ -174,19 +161,13 @@ public final class ShardedTimers implements AutoCloseable {
    * @param ids the ids; copied
    * @param count how many to read, from the first
    * @throws IndexOutOfBoundsException if the array is shorter than count
-   * @throws IllegalStateException if closed
+   * @throws IllegalStateException if stopped
    */
   public void cancel(int shard, long[] ids, int count) {
     checkCount(count, ids.length);
     for (int from = 0; from < count; from += Math.min(CHUNK, count - from)) {
       long[] someIds = chunk(ids, from, count);
-      worker.submit(
-          w -> {
-            Shard open = w.shard(shard);
-            if (open != null) {
-              open.cancel(someIds);
-            }
-          });
+      worker.submit(new ShardCommand(shard, someIds.length, 0, open -> open.cancel(someIds)));
     }
   }
 
@@ -194,10 +175,10 @@ public final class ShardedTimers implements AutoCloseable {
    * Closes a shard and forgets its timers. A batch of it that is handed out no longer counts.
    *
    * @param shard the shard
-   * @throws IllegalStateException if closed
+   * @throws IllegalStateException if stopped
    */
   public void drop(int shard) {
-    worker.submit(w -> w.drop(shard));
+    worker.submit(new WorkerCommand(w -> w.drop(shard)));
   }
 
   /**
@@ -222,11 +203,37 @@ public final class ShardedTimers implements AutoCloseable {
   }
 
   /**
+   * Counts the timers that were handed out late: {@link TimersConfig#lateAfter()} or more behind
+   * their deadlines, because the worker was stalled, the consumer of the shard slow, or the
+   * deadline past when they were scheduled. Counted again if the batch was refused. O(1), never
+   * waits.
+   *
+   * @return the number of timers since the start
+   */
+  public long late() {
+    return worker.late();
+  }
+
+  /**
+   * Estimates how many armed timers of all open shards are due at or before each of some times. See
+   * {@link TimingWheel#forecast}; what is handed out does not count.
+   *
+   * @param timesMillis the times in milliseconds; copied
+   * @return the number of timers for each of the times, completed by the worker thread soon after;
+   *     a cancellation if this was stopped in the meantime
+   * @throws IllegalStateException if stopped
+   */
+  public CompletableFuture<long[]> forecast(long... timesMillis) {
+    long[] times = timesMillis.clone();
+    return worker.ask(w -> w.forecast(times));
+  }
+
+  /**
    * Says that the clock was corrected, so that the worker reads it anew instead of sleeping as long
    * as the old time told it to. Never waits; does nothing after {@link #stop()}.
    */
   public void clockChanged() {
-    wakeUp.raise();
+    worker.wake();
   }
 
   /**
@@ -240,7 +247,7 @@ public final class ShardedTimers implements AutoCloseable {
    * @throws IllegalStateException if called by the listener, which would wait for itself
    */
   public List<ArmedTimers> stop() {
-    if (wakeUp.isWorker()) {
+    if (worker.isCurrentThread()) {
       throw new IllegalStateException("stop() called on the worker thread; use close() there");
     }
     worker.beginStop();
@@ -257,7 +264,7 @@ public final class ShardedTimers implements AutoCloseable {
    */
   @Override
   public void close() {
-    if (wakeUp.isWorker()) {
+    if (worker.isCurrentThread()) {
       worker.beginStop();
     } else {
       stop();

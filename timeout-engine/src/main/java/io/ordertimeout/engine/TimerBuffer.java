@@ -3,7 +3,7 @@ package io.ordertimeout.engine;
 import java.util.Arrays;
 
 /** Timers on their way out of a wheel, up to a fixed number. */
-final class TimerBuffer implements DueHandler {
+final class TimerBuffer implements TimerHandler {
 
   private final long[] ids;
   private final long[] deadlinesMillis;
@@ -16,7 +16,7 @@ final class TimerBuffer implements DueHandler {
 
   /** Takes the timer while there is room. */
   @Override
-  public boolean onDue(long id, long deadlineMillis) {
+  public boolean take(long id, long deadlineMillis) {
     if (size == ids.length) {
       return false;
     }

@@ -1,5 +1,7 @@
 package io.ordertimeout.engine;
 
+import java.util.concurrent.TimeUnit;
+
 /**
  * The time that {@link ShardedTimers} goes by: absolute milliseconds, on the scale of the
  * deadlines.
@@ -18,4 +20,18 @@ public interface TimerClock {
    * @return the time now in milliseconds
    */
   long nowMillis();
+
+  /**
+   * A clock that starts at the computer's time and from then on goes by {@link System#nanoTime}: it
+   * neither jumps nor goes back when somebody sets the computer's clock. Thread-safe.
+   *
+   * <p>Deadlines have to be made from it, too, and not from a clock that jumps.
+   *
+   * @return the clock
+   */
+  static TimerClock steady() {
+    long startMillis = System.currentTimeMillis();
+    long startNanos = System.nanoTime();
+    return () -> startMillis + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos);
+  }
 }

@@ -14,9 +14,19 @@ import java.time.Duration;
  *     of 16 bytes each
  * @param retryDelay how long a shard whose batch was refused waits until it is offered again, 1 ms
  *     to 1 day; measured on the {@link TimerClock}
+ * @param lateAfter how far behind its deadline a timer counts as late when it is handed out, 1 ms
+ *     to 1 day
+ * @param maxPending how many timers may be pending in all shards together, at least 1; {@code
+ *     Long.MAX_VALUE} for no limit
  */
 public record TimersConfig(
-    String threadName, Duration tick, int batchSize, int queueCapacity, Duration retryDelay) {
+    String threadName,
+    Duration tick,
+    int batchSize,
+    int queueCapacity,
+    Duration retryDelay,
+    Duration lateAfter,
+    long maxPending) {
 
   /**
    * Checks the settings.
@@ -39,6 +49,10 @@ public record TimersConfig(
           "queueCapacity must be 1 to " + MAX_QUEUE_CAPACITY + ": " + queueCapacity);
     }
     checkDelay("retryDelay", retryDelay);
+    checkDelay("lateAfter", lateAfter);
+    if (maxPending < 1) {
+      throw new IllegalArgumentException("maxPending must be at least 1: " + maxPending);
+    }
   }
 
   private static final int MAX_QUEUE_CAPACITY = 1 << 20;
@@ -50,13 +64,32 @@ public record TimersConfig(
   }
 
   /**
-   * Settings that suit most: a tick of 10 ms, batches of 500, 1024 waiting commands, a retry after
-   * 100 ms.
+   * Settings that suit most: a tick of 10 ms, batches of 500, 4096 waiting commands, a retry after
+   * 100 ms, late after 1 s, no limit of what is pending.
    *
    * @param threadName the name of the worker thread
    * @return the settings
    */
   public static TimersConfig defaults(String threadName) {
-    return new TimersConfig(threadName, Duration.ofMillis(10), 500, 1024, Duration.ofMillis(100));
+    return new TimersConfig(
+        threadName,
+        Duration.ofMillis(10),
+        500,
+        4096,
+        Duration.ofMillis(100),
+        Duration.ofSeconds(1),
+        Long.MAX_VALUE);
+  }
+
+  /**
+   * These settings but for the limit of what is pending.
+   *
+   * @param maxPending how many timers may be pending, at least 1
+   * @return the settings
+   * @throws IllegalArgumentException if the limit is out of its range
+   */
+  public TimersConfig withMaxPending(long maxPending) {
+    return new TimersConfig(
+        threadName, tick, batchSize, queueCapacity, retryDelay, lateAfter, maxPending);
   }
 }

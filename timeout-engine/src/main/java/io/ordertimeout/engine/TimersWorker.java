@@ -6,7 +6,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,10 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class TimersWorker implements Runnable {
 
-  /**
-   * Each of at most {@link ShardedTimers#CHUNK} timers: some milliseconds' work between two serves.
-   */
-  private static final int COMMANDS_PER_TURN = 64;
+  /** Timers changed in one turn, and a command more: some milliseconds' work between two serves. */
+  private static final int TIMERS_PER_TURN = 16 * ShardedTimers.CHUNK;
 
   private static final Logger LOG = System.getLogger(ShardedTimers.class.getName());
 
@@ -28,6 +30,8 @@ final class TimersWorker implements Runnable {
   private final CommandQueue commands;
   private final WakeUp wakeUp;
   private final TimerBuffer buffer;
+  private final TimerRun run = new TimerRun();
+  private final AtomicBoolean started = new AtomicBoolean();
 
   /** Changed by the worker only; read by any thread that asks what is pending. */
   private final ConcurrentHashMap<Integer, Shard> shards = new ConcurrentHashMap<>();
@@ -39,11 +43,22 @@ final class TimersWorker implements Runnable {
   private volatile boolean stopping;
   private volatile boolean finished;
 
-  TimersWorker(TimersConfig config, TimerClock clock, DueListener listener, WakeUp wakeUp) {
+  /** Timers that commands in the queue will arm; counted only if there is a limit. */
+  private final AtomicLong queuedArming = new AtomicLong();
+
+  private int appliedArming;
+  private long lateOfDropped;
+
+  /** Pending in all shards, as of the last turn. */
+  private volatile long pending;
+
+  private volatile long late;
+
+  TimersWorker(TimersConfig config, TimerClock clock, DueListener listener, Parking parking) {
     this.config = config;
     this.clock = clock;
     this.listener = listener;
-    this.wakeUp = wakeUp;
+    this.wakeUp = new WakeUp(parking);
     this.commands = new CommandQueue(config.queueCapacity());
     this.buffer = new TimerBuffer(config.batchSize());
   }
@@ -52,7 +67,11 @@ final class TimersWorker implements Runnable {
     if (stopping) {
       throw closed();
     }
-    if (wakeUp.isWorker()) {
+    if (!started.get()) {
+      start();
+    }
+    admit(command);
+    if (isCurrentThread()) {
       commands.putOwn(command);
     } else if (!commands.put(command, () -> stopping)) {
       throw closed();
@@ -64,12 +83,68 @@ final class TimersWorker implements Runnable {
     }
   }
 
+  /** Has the worker answer a question. */
+  <T> CompletableFuture<T> ask(Function<TimersWorker, T> question) {
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    submit(
+        new WorkerCommand(
+            w -> {
+              try {
+                answer.complete(question.apply(w));
+              } catch (Throwable failure) {
+                answer.completeExceptionally(failure);
+              }
+            }));
+    return answer;
+  }
+
+  boolean isCurrentThread() {
+    return wakeUp.isWorker();
+  }
+
+  void wake() {
+    wakeUp.raise();
+  }
+
+  private void start() {
+    if (started.compareAndSet(false, true)) {
+      Thread thread = new Thread(this, config.threadName());
+      thread.setDaemon(true);
+      wakeUp.wakes(thread);
+      thread.start();
+    }
+  }
+
+  /** Refuses what may exceed the limit, counting all of the queue as not armed yet. */
+  private void admit(Command command) {
+    int arming = command.arming();
+    if (arming == 0 || config.maxPending() == Long.MAX_VALUE) {
+      return;
+    }
+    long queued = queuedArming.addAndGet(arming);
+    if (pending + queued > config.maxPending()) {
+      queuedArming.addAndGet(-arming);
+      throw new RejectedExecutionException(
+          "not scheduled: "
+              + arming
+              + " more timers could exceed the limit of "
+              + config.maxPending()
+              + " pending; "
+              + pending
+              + " are pending, "
+              + (queued - arming)
+              + " on their way");
+    }
+  }
+
   private static IllegalStateException closed() {
-    return new IllegalStateException("closed");
+    return new IllegalStateException("stopped, and cannot be started again; make new timers");
   }
 
   void beginStop() {
     stopping = true;
+    // A worker that never ran ends at once.
+    start();
     wakeUp.raise();
     commands.releaseWaiting();
   }
@@ -83,21 +158,57 @@ final class TimersWorker implements Runnable {
   }
 
   long pending() {
-    long sum = 0;
+    return pending;
+  }
+
+  long late() {
+    return late;
+  }
+
+  long[] forecast(long[] timesMillis) {
+    long[] sum = new long[timesMillis.length];
     for (Shard shard : shards.values()) {
-      sum += shard.pending();
+      long[] due = shard.forecast(timesMillis);
+      for (int i = 0; i < sum.length; i++) {
+        sum[i] += due[i];
+      }
     }
     return sum;
   }
 
+  /** Puts a change aside until there are more for the same shard. */
+  void gather(TimerChange change) {
+    if (!run.add(change)) {
+      applyRun();
+      run.add(change);
+    }
+  }
+
+  private void applyRun() {
+    if (run.isEmpty()) {
+      return;
+    }
+    try {
+      Shard open = shards.get(run.shard());
+      if (open != null) {
+        open.apply(run);
+      }
+    } finally {
+      run.clear();
+    }
+  }
+
   void open(int key) {
     TimingWheel wheel = new TimingWheel(config.tick().toMillis(), nowMillis);
-    long retryDelayMillis = config.retryDelay().toMillis();
-    shards.put(key, new Shard(key, wheel, buffer, listener, wakeUp, retryDelayMillis));
+    drop(key);
+    shards.put(key, new Shard(key, wheel, buffer, listener, wakeUp, config));
   }
 
   void drop(int key) {
-    shards.remove(key);
+    Shard dropped = shards.remove(key);
+    if (dropped != null) {
+      lateOfDropped += dropped.late();
+    }
   }
 
   @Override
@@ -122,13 +233,14 @@ final class TimersWorker implements Runnable {
   private long turn() {
     // Before the commands: a clock that fails must leave them in the queue.
     nowMillis = clock.nowMillis();
-    if (applyCommands(COMMANDS_PER_TURN)) {
+    if (applyCommands(TIMERS_PER_TURN)) {
       nowMillis = clock.nowMillis();
     }
     long nextMillis = Long.MAX_VALUE;
     for (Shard shard : shards.values()) {
       nextMillis = Math.min(nextMillis, serve(shard));
     }
+    publish();
     return commands.isEmpty() ? nanosUntil(nextMillis) : 0;
   }
 
@@ -160,36 +272,62 @@ final class TimersWorker implements Runnable {
     return wait < 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(wait);
   }
 
-  /** Applies so many commands at most; false if there were none. */
+  private void publish() {
+    long pendingNow = 0;
+    long lateNow = lateOfDropped;
+    for (Shard shard : shards.values()) {
+      pendingNow += shard.pending();
+      lateNow += shard.late();
+    }
+    pending = pendingNow;
+    late = lateNow;
+    if (config.maxPending() != Long.MAX_VALUE) {
+      // Only now, so that no timer is missing from both counts.
+      queuedArming.addAndGet(-appliedArming);
+      appliedArming = 0;
+    }
+  }
+
+  /** Applies commands that touch so many timers, and one more at most; false if there were none. */
   private boolean applyCommands(int limit) {
-    int applied = 0;
-    while (applied < limit) {
+    int touched = 0;
+    while (touched < limit) {
       Command command = commands.poll();
       if (command == null) {
         break;
       }
-      applied++;
-      try {
-        command.applyTo(this);
-      } catch (Throwable failure) {
-        report("A change failed; the store has to make it good", failure);
+      touched += command.timers();
+      appliedArming += command.arming();
+      if (!(command instanceof TimerChange)) {
+        apply(this::applyRun);
       }
+      apply(() -> command.applyTo(this));
     }
+    apply(this::applyRun);
     commands.releaseWaiting();
-    return applied > 0;
+    return touched > 0;
+  }
+
+  private static void apply(Runnable change) {
+    try {
+      change.run();
+    } catch (Throwable failure) {
+      report("A change failed; the store has to make it good", failure);
+    }
   }
 
   private void finish() {
     try {
       finished = true;
       while (!commands.isEmpty()) {
-        applyCommands(COMMANDS_PER_TURN);
+        applyCommands(TIMERS_PER_TURN);
       }
       List<ArmedTimers> armed = new ArrayList<>();
       for (Shard shard : shards.values()) {
         armed.add(shard.armed());
       }
       shards.clear();
+      pending = 0;
       stopped.complete(List.copyOf(armed));
     } catch (Throwable failure) {
       stopped.completeExceptionally(failure);

@@ -1,6 +1,7 @@
 package io.ordertimeout.engine;
 
 import java.util.Objects;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
  * A hierarchical hashed timing wheel: timers known by a long, due at a long of milliseconds.
@@ -14,51 +15,74 @@ import java.util.Objects;
  * it and tells it the time. {@link ShardedTimers} does so.
  *
  * <p><b>Complexity.</b> {@link #schedule}, {@link #cancel} and {@link #contains} are O(1); a timer
- * moves at most ten times before it is due, so handing out n timers is O(n). Empty slots are never
- * walked, however long they are. Growing and shrinking copy everything, amortized O(1). Memory is
- * about 32 to 64 bytes a timer at its peak and is given back when three quarters are unused; there
- * is no object per timer. A wheel holds up to 2<sup>29</sup> timers.
+ * moves at most five times before it is due, so handing out n timers is O(n). Empty slots are never
+ * walked, however long they are. No call copies more than half a megabyte, whatever the size. The
+ * calls that take many ids are several times faster for each than those that take one, once the
+ * timers outgrow the processor's caches: they overlap the waits for memory.
+ *
+ * <p><b>Memory.</b> About 30 bytes a timer, found by its id, when there are many; no object per
+ * timer; given back as timers leave. After an {@code OutOfMemoryError} a wheel must not be used any
+ * more. Ids that are made to collide under MurmurHash3's finalizer make a wheel slow, not wrong.
  */
 public final class TimingWheel {
 
   /*
-   * Varghese and Lauck, "Hashed and Hierarchical Timing Wheels: Data Structures for the Efficient
-   * Implementation of a Timer Facility", SOSP 1987, scheme 7, with absolute positions:
+   * Ticks are kept with the sign bit flipped, so that their unsigned order is the order of time.
    *
-   * Ticks are 64-bit numbers, read as eleven digits of 64 values; flipping the sign bit makes their
-   * unsigned order the order of time. The wheel stands at a tick, its position. A timer hangs in the
-   * level of the highest digit in which its tick differs from the position, in the slot of its own digit
-   * there. So all of a level's slots lie in the future of the position, in order, and before those of
-   * the next level: the earliest slot is the first bit of the first level that has one.
-   *
-   * When the position reaches a slot above level 0, its timers move to the levels below. That can take
-   * several calls; meanwhile the position stays at the slot, newer timers may already hang below it, and
-   * the slot has to come first.
-   *
-   * A timer armed behind the position hangs in the slot of the position itself, the next to be handed
-   * out.
+   * A timer whose tick lies before the position, armed when its time had passed or when the time had
+   * gone back, hangs in a second set of levels, usually empty, whose position lies further back. All
+   * of them come before all of the others, in the order of their ticks too. What lies even before the
+   * position of those hangs at that position.
    */
 
-  static final int MIN_CAPACITY = 64;
-  static final int MAX_CAPACITY = 1 << 29;
+  /** The end of time, as an unsigned tick. */
+  private static final long NEVER = -1;
 
-  private static final int TOP_LEVEL = TimerNodes.LEVELS - 1;
+  /** How far behind the first overdue timer others may be and still come in order, in ticks. */
+  private static final long REACH_BACK = 1L << 31;
 
-  final long tickMillis;
-  final long lastTick;
+  /** The most timers that any wheel holds. */
+  static final int MAX_TIMERS = 1 << 29;
 
-  long position;
+  /** Timers whose memory is looked up together. Their cache lines fit in the first-level cache. */
+  private static final int GROUP = 32;
 
-  /** A lower bound of the ticks that lie behind the position; Long.MAX_VALUE if there are none. */
-  long earliestBehind = Long.MAX_VALUE;
+  /** Below so many timers everything is in the processor's caches anyway. */
+  private static final int WORTH_LOOKING_AHEAD = 1 << 14;
 
-  /** The slot above level 0 whose timers are on their way down, or NONE. */
-  int cascading = TimerNodes.NONE;
+  /** In lists up to this long the first of the deadlines is looked up rather than estimated. */
+  private static final int SHORT_LIST = 8;
 
-  TimerNodes nodes = new TimerNodes(MIN_CAPACITY);
-  NodeIndex index = new NodeIndex(MIN_CAPACITY);
+  private final long tickMillis;
+  private final int maxTimers;
+  private final long lastTick;
+
+  final TimerIndex index = new TimerIndex();
+  final TimerLists timers = new TimerLists(2 * Levels.SLOTS, index);
+  final Levels ahead;
+  final Levels behind;
+  int behindCount;
+
+  /** A lower bound of the ticks that came too late even for {@link #behind}; NEVER if none did. */
+  long earliestMissed = NEVER;
+
+  private final int[] hashes = new int[GROUP];
+  private final int[] addresses = new int[GROUP];
+  private final int[] locations = new int[GROUP];
+
+  /** Keeps what was only read to be near from being optimized away. */
+  @SuppressWarnings("UnusedVariable")
+  private long lookedAhead;
 
   private boolean advancing;
+
+  /** How many timers the present call to advance() may still touch, and how many were taken. */
+  private int budget;
+
+  private int taken;
+
+  /** Counts what may give timers another location. */
+  private int changes;
 
   /** Whether the handler has left the timer alone that it was given. */
   private boolean givenUntouched;
@@ -66,19 +90,36 @@ public final class TimingWheel {
   private long givenId;
 
   /**
-   * Makes an empty wheel.
+   * Makes an empty wheel that holds up to 2<sup>29</sup> timers.
    *
    * @param tickMillis the resolution in milliseconds, at least 1
    * @param nowMillis the time now in milliseconds
    * @throws IllegalArgumentException if the tick is not positive
    */
   public TimingWheel(long tickMillis, long nowMillis) {
+    this(tickMillis, nowMillis, MAX_TIMERS);
+  }
+
+  /**
+   * Makes an empty wheel.
+   *
+   * @param tickMillis the resolution in milliseconds, at least 1
+   * @param nowMillis the time now in milliseconds
+   * @param maxTimers how many timers may be armed at a time, 1 to 2<sup>29</sup>
+   * @throws IllegalArgumentException if the tick is not positive, or the limit is out of its range
+   */
+  public TimingWheel(long tickMillis, long nowMillis, int maxTimers) {
     if (tickMillis < 1) {
       throw new IllegalArgumentException("tickMillis must be at least 1: " + tickMillis);
     }
+    if (maxTimers < 1 || maxTimers > MAX_TIMERS) {
+      throw new IllegalArgumentException("maxTimers must be 1 to " + MAX_TIMERS + ": " + maxTimers);
+    }
     this.tickMillis = tickMillis;
+    this.maxTimers = maxTimers;
     this.lastTick = tickAtOrAfter(Long.MAX_VALUE);
-    this.position = tickAtOrBefore(nowMillis);
+    this.ahead = new Levels(0, tickAtOrBefore(nowMillis));
+    this.behind = new Levels(Levels.SLOTS, ahead.position());
   }
 
   /**
@@ -87,24 +128,53 @@ public final class TimingWheel {
    * @param id the timer's id
    * @param deadlineMillis the deadline in milliseconds; one in the past is due at once
    * @return true if the timer was not armed before
-   * @throws IllegalStateException if the wheel is full
+   * @throws RejectedExecutionException if the timer is not armed and the wheel is full
    */
   public boolean schedule(long id, long deadlineMillis) {
-    noteTouched(id);
-    int node = index.find(id, nodes);
-    if (node >= 0) {
-      nodes.unlink(node);
-      nodes.setDeadlineMillis(node, deadlineMillis);
-      hang(node);
+    noteChange(id);
+    int location = index.find(id, timers);
+    if (location != TimerLists.NONE) {
+      move(id, location, deadlineMillis);
       return false;
     }
-    if (nodes.size() == nodes.capacity()) {
-      grow();
+    if (timers.size() >= maxTimers) {
+      throw new RejectedExecutionException(
+          "the wheel is full with "
+              + maxTimers
+              + " timers; not armed: timer "
+              + id
+              + ", due at "
+              + deadlineMillis);
     }
-    node = nodes.allocate(id, deadlineMillis);
-    index.add(node, nodes);
-    hang(node);
+    index.addMissed(add(slotToArm(tickAtOrAfter(deadlineMillis)), id, deadlineMillis));
     return true;
+  }
+
+  /**
+   * Arms timers, or moves those that are armed, in this order. O(count), and much faster than one
+   * by one when the wheel is large.
+   *
+   * @param ids the ids
+   * @param deadlinesMillis their deadlines in milliseconds
+   * @param count how many of both to read, from the first
+   * @return how many of them were not armed before
+   * @throws IndexOutOfBoundsException if an array is shorter than count; nothing has changed then
+   * @throws RejectedExecutionException at the first timer that the wheel is too full for; those in
+   *     front of it are armed
+   */
+  public int schedule(long[] ids, long[] deadlinesMillis, int count) {
+    Objects.checkFromIndexSize(0, count, ids.length);
+    Objects.checkFromIndexSize(0, count, deadlinesMillis.length);
+    int armed = 0;
+    for (int i = 0; i < count; i++) {
+      if (i % GROUP == 0) {
+        lookAheadToSchedule(ids, deadlinesMillis, i, Math.min(i + GROUP, count));
+      }
+      if (schedule(ids[i], deadlinesMillis[i])) {
+        armed++;
+      }
+    }
+    return armed;
   }
 
   /**
@@ -114,13 +184,36 @@ public final class TimingWheel {
    * @return true if the timer was armed
    */
   public boolean cancel(long id) {
-    noteTouched(id);
-    int node = index.find(id, nodes);
-    if (node < 0) {
+    noteChange(id);
+    int location = index.find(id, timers);
+    if (location == TimerLists.NONE) {
       return false;
     }
-    remove(node);
+    index.removeFound();
+    removeFromList(location);
     return true;
+  }
+
+  /**
+   * Disarms timers. O(count), and much faster than one by one when the wheel is large.
+   *
+   * @param ids the ids
+   * @param count how many to read, from the first
+   * @return how many of them were armed
+   * @throws IndexOutOfBoundsException if the array is shorter than count; nothing has changed then
+   */
+  public int cancel(long[] ids, int count) {
+    Objects.checkFromIndexSize(0, count, ids.length);
+    int disarmed = 0;
+    for (int i = 0; i < count; i++) {
+      if (i % GROUP == 0) {
+        lookAheadToCancel(ids, i, Math.min(i + GROUP, count));
+      }
+      if (cancel(ids[i])) {
+        disarmed++;
+      }
+    }
+    return disarmed;
   }
 
   /**
@@ -130,7 +223,7 @@ public final class TimingWheel {
    * @return true if it is armed
    */
   public boolean contains(long id) {
-    return index.find(id, nodes) >= 0;
+    return index.find(id, timers) != TimerLists.NONE;
   }
 
   /**
@@ -139,13 +232,14 @@ public final class TimingWheel {
    * @return the number of armed timers
    */
   public int size() {
-    return nodes.size();
+    return timers.size();
   }
 
   /**
-   * Hands out due timers, the earlier tick first, and disarms those that the handler takes. Timers
-   * that were armed when their tick had passed count as due at the tick the wheel had reached by
-   * then. The order within a tick is not defined.
+   * Hands out due timers, the earlier tick first, and disarms those that the handler takes. So what
+   * was due while nobody called comes at once and in its order, and so does what was due when it
+   * was armed. The order within a tick is not defined, nor that of a timer armed after others with
+   * later ticks were handed out.
    *
    * <p>The work of a call is bounded: by {@code limit} timers handed out or moved between levels.
    * So the result may be 0 although there is more to do. There is more to do as long as {@link
@@ -156,9 +250,8 @@ public final class TimingWheel {
    * the same call, within the limit. It must not call {@code advance}.
    *
    * <p>The time may go back. What was handed out stays so, and only what is due by the time given
-   * is handed out, so usually nothing. If a timer was armed meanwhile with a deadline that the
-   * wheel had already passed, going back once costs O(timers of the levels it goes back through),
-   * beyond the limit.
+   * is handed out. The first call after the time went back costs O(timers armed since the call
+   * before, already due then), beyond the limit.
    *
    * @param nowMillis the time now in milliseconds
    * @param handler receives the timers
@@ -167,7 +260,7 @@ public final class TimingWheel {
    * @throws IllegalArgumentException if the limit is not positive
    * @throws IllegalStateException if called by the handler
    */
-  public int advance(long nowMillis, DueHandler handler, int limit) {
+  public int advance(long nowMillis, TimerHandler handler, int limit) {
     Objects.requireNonNull(handler, "handler");
     if (limit < 1) {
       throw new IllegalArgumentException("limit must be at least 1: " + limit);
@@ -176,11 +269,10 @@ public final class TimingWheel {
       throw new IllegalStateException("advance() called by its own handler");
     }
     long target = tickAtOrBefore(nowMillis);
-    if (target < position) {
-      if (nothingBehind() || earliestBehind > target) {
-        return 0;
+    if (isBefore(target, behind.position())) {
+      if (behindCount > 0 && anyMissed() && !isBefore(target, earliestMissed)) {
+        goBack(target);
       }
-      goBack(target);
     }
     advancing = true;
     try {
@@ -193,206 +285,415 @@ public final class TimingWheel {
 
   /**
    * The earliest time at which {@link #advance} may have work: to hand out a timer, or to move some
-   * between levels. Never later than the time at which the first timer becomes due. O(1).
+   * between levels. Never later than the time at which the first timer becomes due, and exactly
+   * that time if the timers are few. O(1).
    *
    * @return the time in milliseconds, {@code Long.MAX_VALUE} if the wheel is empty
    */
   public long nextDeadlineMillis() {
-    int slot = earliestSlot();
-    if (slot < 0) {
+    if (timers.size() == 0) {
       return Long.MAX_VALUE;
     }
-    long tick = startOf(slot);
-    return millisOf(nothingBehind() ? tick : Math.min(tick, earliestBehind));
+    if (behindCount == 0) {
+      return millisOf(next(ahead));
+    }
+    long next = next(behind);
+    return millisOf(anyMissed() && isBefore(earliestMissed, next) ? earliestMissed : next);
   }
 
   /**
-   * Passes every armed timer to the consumer, each once, in no particular order. O(timers).
+   * Estimates how many timers are due at or before each of some times, without looking at each
+   * timer. The count is exact but for one slot of each level that a time falls into, of which it
+   * takes a share, as if its timers were spread evenly. O(occupied slots).
    *
-   * @param consumer receives the timers; must not change the wheel
+   * @param timesMillis the times in milliseconds
+   * @return the number of timers for each of the times
    */
-  public void forEach(TimerConsumer consumer) {
-    for (int level = 0; level < TimerNodes.LEVELS; level++) {
-      for (long bits = nodes.occupied(level); bits != 0; bits &= bits - 1) {
-        int slot = slot(level, Long.numberOfTrailingZeros(bits));
-        for (int node = nodes.first(slot); node >= 0; node = nodes.next(node)) {
-          consumer.accept(nodes.id(node), nodes.deadlineMillis(node));
+  public long[] forecast(long... timesMillis) {
+    long[] ticks = new long[timesMillis.length];
+    for (int i = 0; i < ticks.length; i++) {
+      ticks[i] = tickAtOrBefore(timesMillis[i]);
+    }
+    double[] due = new double[ticks.length];
+    for (int slot = timers.firstOccupied(0, 2 * Levels.SLOTS);
+        slot >= 0;
+        slot = timers.firstOccupied(slot + 1, 2 * Levels.SLOTS)) {
+      addDue(slot < Levels.SLOTS ? ahead : behind, slot, ticks, due);
+    }
+    long[] rounded = new long[due.length];
+    for (int i = 0; i < due.length; i++) {
+      rounded[i] = Math.round(due[i]);
+    }
+    return rounded;
+  }
+
+  /**
+   * Passes armed timers to the handler, each once, in no particular order, until it refuses one.
+   * O(timers).
+   *
+   * @param handler receives the timers; must not change the wheel
+   */
+  public void forEach(TimerHandler handler) {
+    for (int slot = timers.firstOccupied(0, 2 * Levels.SLOTS);
+        slot >= 0;
+        slot = timers.firstOccupied(slot + 1, 2 * Levels.SLOTS)) {
+      for (int location = timers.last(slot);
+          location != TimerLists.NONE;
+          location = timers.before(location)) {
+        if (!handler.take(timers.id(location), timers.deadlineMillis(location))) {
+          return;
         }
       }
     }
   }
 
-  private int handOut(long target, DueHandler handler, int limit) {
-    int taken = 0;
-    for (int work = 0; work < limit; work++) {
-      int slot = earliestSlot();
-      long start = slot < 0 ? Long.MAX_VALUE : startOf(slot);
-      if (slot < 0 || start > target) {
-        moveTo(target);
+  /** The memory that the timers take, in bytes. */
+  long bytes() {
+    return index.bytes() + timers.bytes();
+  }
+
+  private int handOut(long target, TimerHandler handler, int limit) {
+    budget = limit;
+    taken = 0;
+    boolean refused = false;
+    while (budget > 0 && !refused) {
+      Levels levels = behindCount > 0 ? behind : ahead;
+      long until = levels == ahead ? target : earlier(target, ahead.position());
+      int slot = levels.first(timers);
+      if (slot < 0 || isBefore(until, levels.startOf(slot))) {
+        moveTo(levels, until);
         break;
       }
-      moveTo(start);
-      if (slot >= TimerNodes.SLOTS_PER_LEVEL) {
-        cascading = slot;
-        int node = nodes.first(slot);
-        nodes.unlink(node);
-        hang(node);
-      } else if (give(nodes.first(slot), handler)) {
-        taken++;
+      moveTo(levels, levels.startOf(slot));
+      if (levels.levelOf(slot) > 0) {
+        moveDown(levels, slot, budget);
       } else {
-        break;
+        refused = !give(levels, slot, handler);
       }
     }
     return taken;
   }
 
-  private boolean give(int node, DueHandler handler) {
-    long id = nodes.id(node);
-    givenId = id;
-    givenUntouched = true;
-    if (!handler.onDue(id, nodes.deadlineMillis(node))) {
-      return false;
-    }
-    if (givenUntouched) {
-      // Looked up again: the handler may have made the nodes move.
-      remove(index.find(id, nodes));
+  /** Gives away the timers of a slot of level 0; false if the handler refuses one. */
+  private boolean give(Levels levels, int slot, TimerHandler handler) {
+    for (int group = 0; budget > 0; group++) {
+      int location = timers.last(slot);
+      // What the handler has armed behind the position comes first.
+      if (location == TimerLists.NONE || (levels == ahead && behindCount > 0)) {
+        return true;
+      }
+      if (group % GROUP == 0) {
+        lookAhead(slot, Math.min(GROUP, budget));
+      }
+      budget--;
+      if (!give(location, handler)) {
+        return false;
+      }
+      taken++;
     }
     return true;
   }
 
-  private void noteTouched(long id) {
+  private boolean give(int location, TimerHandler handler) {
+    long id = timers.id(location);
+    givenId = id;
+    givenUntouched = true;
+    int changesBefore = changes;
+    if (!handler.take(id, timers.deadlineMillis(location))) {
+      return false;
+    }
+    if (givenUntouched) {
+      remove(id, changes == changesBefore ? location : index.find(id, timers));
+    }
+    return true;
+  }
+
+  /** Moves timers of a slot that lies in a level's present or next unit to the levels below. */
+  private void moveDown(Levels levels, int slot, int limit) {
+    int count = Math.min(Math.min(limit, budget), timers.count(slot));
+    for (int i = 0; i < count; i++) {
+      if (i % GROUP == 0) {
+        lookAhead(slot, Math.min(GROUP, count - i));
+      }
+      int location = timers.last(slot);
+      long id = timers.id(location);
+      long deadlineMillis = timers.deadlineMillis(location);
+      int lower = levels.slotOf(tickAtOrAfter(deadlineMillis));
+      index.moved(id, location, timers.add(lower, id, deadlineMillis));
+      timers.remove(location);
+    }
+    budget -= count;
+  }
+
+  /**
+   * Moves the position, and on the way a fair share of each level's next unit down to the level, so
+   * that all of it is there when the unit begins.
+   */
+  private void moveTo(Levels levels, long tick) {
+    long before = levels.position();
+    if (!isBefore(before, tick)) {
+      return;
+    }
+    levels.moveTo(tick);
+    if (levels == behind) {
+      earliestMissed = NEVER;
+    }
+    for (int level = 0; level < Levels.LEVELS - 1; level++) {
+      int slot = levels.nextUnitOf(level);
+      int count = timers.count(slot);
+      if (count > 0) {
+        double start = Levels.sameUnit(level, before, tick) ? levels.passed(level, before) : 0;
+        double share = (levels.passed(level, tick) - start) / (1 - start);
+        moveDown(levels, slot, Math.max(GROUP, (int) Math.ceil(count * share)));
+      }
+    }
+  }
+
+  /** Hangs anew what lies behind the position of the other levels, as seen from an earlier time. */
+  private void goBack(long target) {
+    long[] ids = new long[behindCount];
+    int count = 0;
+    for (int slot = timers.firstOccupied(Levels.SLOTS, 2 * Levels.SLOTS);
+        slot >= 0;
+        slot = timers.firstOccupied(slot + 1, 2 * Levels.SLOTS)) {
+      for (int location = timers.last(slot);
+          location != TimerLists.NONE;
+          location = timers.before(location)) {
+        ids[count++] = timers.id(location);
+      }
+    }
+    behind.moveTo(target);
+    earliestMissed = NEVER;
+    for (long id : ids) {
+      int location = index.find(id, timers);
+      move(id, location, timers.deadlineMillis(location));
+    }
+  }
+
+  private void move(long id, int location, long deadlineMillis) {
+    int slot = slotToArm(tickAtOrAfter(deadlineMillis));
+    if (timers.slot(location) == slot) {
+      timers.setDeadlineMillis(location, deadlineMillis);
+      return;
+    }
+    // In this order the index always finds what the lists tell it about.
+    index.moved(id, location, add(slot, id, deadlineMillis));
+    removeFromList(location);
+  }
+
+  private void remove(long id, int location) {
+    index.remove(id, location);
+    removeFromList(location);
+  }
+
+  private int add(int slot, long id, long deadlineMillis) {
+    if (slot >= Levels.SLOTS) {
+      behindCount++;
+    }
+    return timers.add(slot, id, deadlineMillis);
+  }
+
+  private void removeFromList(int location) {
+    if (timers.slot(location) >= Levels.SLOTS) {
+      behindCount--;
+    }
+    timers.remove(location);
+  }
+
+  /** The slot where a timer belongs as seen from the positions. */
+  private int slotOf(long tick) {
+    if (!isBefore(tick, ahead.position())) {
+      return ahead.slotOf(tick);
+    }
+    return behind.slotOf(isBefore(tick, behind.position()) ? behind.position() : tick);
+  }
+
+  /** The slot for a timer that is armed now. */
+  private int slotToArm(long tick) {
+    if (isBefore(tick, ahead.position())) {
+      if (behindCount == 0) {
+        behind.moveTo(isBefore(tick, REACH_BACK) ? 0 : tick - REACH_BACK);
+        earliestMissed = NEVER;
+      }
+      if (isBefore(tick, behind.position())) {
+        earliestMissed = anyMissed() ? earlier(tick, earliestMissed) : tick;
+      }
+    }
+    return slotOf(tick);
+  }
+
+  /** Whether a timer may hang at the position of {@link #behind} though its tick lies before. */
+  private boolean anyMissed() {
+    return earliestMissed != NEVER && !timers.isEmpty(behind.slotOf(behind.position()));
+  }
+
+  private void noteChange(long id) {
+    changes++;
     if (id == givenId) {
       givenUntouched = false;
     }
   }
 
-  /** Hangs a detached node where it belongs as seen from the position. */
-  private void hang(int node) {
-    long tick = tickAtOrAfter(nodes.deadlineMillis(node));
-    if (tick < position) {
-      earliestBehind = nothingBehind() ? tick : Math.min(earliestBehind, tick);
-      tick = position;
-    }
-    int level = levelOf(tick, position);
-    nodes.append(slot(level, digit(tick, level)), node);
-  }
-
-  /** Whether no timer lies behind the position. */
-  private boolean nothingBehind() {
-    return earliestBehind == Long.MAX_VALUE || nodes.isEmpty(digit(position, 0));
-  }
-
-  private int earliestSlot() {
-    if (cascading >= 0) {
-      if (!nodes.isEmpty(cascading)) {
-        return cascading;
-      }
-      cascading = TimerNodes.NONE;
-    }
-    for (int level = 0; level < TimerNodes.LEVELS; level++) {
-      long bits = nodes.occupied(level);
-      if (bits != 0) {
-        return slot(level, Long.numberOfTrailingZeros(bits));
-      }
-    }
-    return TimerNodes.NONE;
-  }
-
-  /** The first tick of a slot. */
-  private long startOf(int slot) {
-    int level = slot >>> TimerNodes.SLOT_BITS;
-    long digit = slot & (TimerNodes.SLOTS_PER_LEVEL - 1);
-    int shift = level * TimerNodes.SLOT_BITS;
-    int above = shift + TimerNodes.SLOT_BITS;
-    long higher = level == TOP_LEVEL ? 0 : (position ^ Long.MIN_VALUE) >>> above << above;
-    return (higher | digit << shift) ^ Long.MIN_VALUE;
-  }
-
-  private void moveTo(long tick) {
-    if (tick != position) {
-      // Nothing is left at or behind the old position, or it would have come first.
-      position = tick;
-      earliestBehind = Long.MAX_VALUE;
-    }
-  }
-
-  /**
-   * Moves the position back. Seen from both positions the levels above the highest digit in which
-   * they differ are the same, and so is the level of that digit itself; everything below is hung
-   * anew.
+  /*
+   * To look ahead is to read what changing some timers will read, step by step for all of them, so
+   * that the processor waits for many reads at a time instead of one after the other.
    */
-  private void goBack(long tick) {
-    int highest = levelOf(tick, position);
-    int[] detached = new int[nodes.size()];
-    int count = 0;
-    for (int level = 0; level < Math.max(highest, 1); level++) {
-      for (long bits = nodes.occupied(level); bits != 0; bits &= bits - 1) {
-        int slot = slot(level, Long.numberOfTrailingZeros(bits));
-        while (!nodes.isEmpty(slot)) {
-          int node = nodes.first(slot);
-          nodes.unlink(node);
-          detached[count++] = node;
-        }
+
+  /** Makes changes of these timers, one by one from now, several times faster. */
+  void lookAhead(long[] ids, int count) {
+    for (int from = 0; from < count; from += GROUP) {
+      lookAheadToCancel(ids, from, Math.min(from + GROUP, count));
+    }
+  }
+
+  private void lookAheadToSchedule(long[] ids, long[] deadlinesMillis, int from, int to) {
+    if (timers.size() < WORTH_LOOKING_AHEAD) {
+      return;
+    }
+    int count = to - from;
+    for (int i = 0; i < count; i++) {
+      addresses[i] = index.address(Hashing.spread(ids[from + i]));
+      locations[i] = timers.last(slotOf(tickAtOrAfter(deadlinesMillis[from + i])));
+    }
+    long seen = 0;
+    for (int i = 0; i < count; i++) {
+      seen += index.read(addresses[i]) + timers.id(locations[i]);
+    }
+    lookedAhead += seen;
+  }
+
+  private void lookAheadToCancel(long[] ids, int from, int to) {
+    if (timers.size() < WORTH_LOOKING_AHEAD) {
+      return;
+    }
+    int count = to - from;
+    for (int i = 0; i < count; i++) {
+      hashes[i] = Hashing.spread(ids[from + i]);
+      addresses[i] = index.address(hashes[i]);
+    }
+    long seen = 0;
+    for (int i = 0; i < count; i++) {
+      seen += index.read(addresses[i]);
+    }
+    int found = 0;
+    for (int i = 0; i < count; i++) {
+      int location = index.likely(hashes[i]);
+      locations[found] = location;
+      found += location == TimerLists.NONE ? 0 : 1;
+    }
+    for (int i = 0; i < found; i++) {
+      seen += timers.id(locations[i]) + timers.slot(locations[i]);
+    }
+    // The last timer of the list takes the place of the one that leaves.
+    for (int i = 0; i < found; i++) {
+      locations[i] = timers.last(timers.slot(locations[i]));
+    }
+    for (int i = 0; i < found; i++) {
+      seen += timers.id(locations[i]);
+    }
+    for (int i = 0; i < found; i++) {
+      addresses[i] = index.address(Hashing.spread(timers.id(locations[i])));
+    }
+    for (int i = 0; i < found; i++) {
+      seen += index.read(addresses[i]);
+    }
+    lookedAhead += seen;
+  }
+
+  /** Reads what removing the last so many timers of a slot will read. */
+  private void lookAhead(int slot, int count) {
+    if (timers.size() < WORTH_LOOKING_AHEAD) {
+      return;
+    }
+    int found = 0;
+    for (int location = timers.last(slot);
+        found < count && location != TimerLists.NONE;
+        location = timers.before(location)) {
+      addresses[found++] = index.address(Hashing.spread(timers.id(location)));
+    }
+    long seen = 0;
+    for (int i = 0; i < found; i++) {
+      seen += index.read(addresses[i]);
+    }
+    lookedAhead += seen;
+  }
+
+  /** A lower bound of the earliest tick of the timers in some levels. */
+  private long next(Levels levels) {
+    long next = NEVER;
+    for (int level = 0; level < Levels.LEVELS; level++) {
+      int slot = levels.firstOf(level, timers);
+      if (slot >= 0) {
+        next = earlier(next, firstTick(levels, slot));
       }
     }
-    cascading = TimerNodes.NONE;
-    moveTo(tick);
-    for (int i = 0; i < count; i++) {
-      hang(detached[i]);
+    return next;
+  }
+
+  /** The earliest tick of a slot if its timers are few, else where it starts. */
+  private long firstTick(Levels levels, int slot) {
+    if (levels.levelOf(slot) == 0 || timers.count(slot) > SHORT_LIST) {
+      return levels.startOf(slot);
+    }
+    long first = NEVER;
+    for (int location = timers.last(slot);
+        location != TimerLists.NONE;
+        location = timers.before(location)) {
+      first = earlier(first, tickAtOrAfter(timers.deadlineMillis(location)));
+    }
+    return first;
+  }
+
+  /** Adds the timers of a slot that are due by each of some ticks. */
+  private void addDue(Levels levels, int slot, long[] ticks, double[] due) {
+    if (timers.count(slot) <= SHORT_LIST) {
+      addDueExactly(slot, ticks, due);
+      return;
+    }
+    long start = levels.startOf(slot);
+    double length = (double) (levels.endOf(slot) - start) + 1;
+    for (int i = 0; i < ticks.length; i++) {
+      if (!isBefore(ticks[i], start)) {
+        double passed = (double) (earlier(ticks[i], levels.endOf(slot)) - start) + 1;
+        due[i] += timers.count(slot) * (passed / length);
+      }
     }
   }
 
-  private void remove(int node) {
-    nodes.unlink(node);
-    index.remove(node, nodes);
-    nodes.free(node);
-    if (nodes.capacity() > MIN_CAPACITY && nodes.size() < nodes.capacity() / 4) {
-      int smaller = nodes.capacity() / 2;
-      TimerNodes compacted = nodes.compacted(smaller);
-      index = NodeIndex.of(compacted, smaller);
-      nodes = compacted;
+  private void addDueExactly(int slot, long[] ticks, double[] due) {
+    for (int location = timers.last(slot);
+        location != TimerLists.NONE;
+        location = timers.before(location)) {
+      long tick = tickAtOrAfter(timers.deadlineMillis(location));
+      for (int i = 0; i < ticks.length; i++) {
+        due[i] += isBefore(ticks[i], tick) ? 0 : 1;
+      }
     }
   }
 
-  private void grow() {
-    if (nodes.capacity() == MAX_CAPACITY) {
-      throw new IllegalStateException("the wheel is full: " + nodes.size());
-    }
-    int larger = nodes.capacity() * 2;
-    NodeIndex largerIndex = NodeIndex.of(nodes, larger);
-    nodes.grow(larger);
-    index = largerIndex;
+  private static boolean isBefore(long tick, long otherTick) {
+    return Long.compareUnsigned(tick, otherTick) < 0;
   }
 
-  private static int slot(int level, int digit) {
-    return level << TimerNodes.SLOT_BITS | digit;
+  private static long earlier(long tick, long otherTick) {
+    return isBefore(tick, otherTick) ? tick : otherTick;
   }
 
-  private static int digit(long tick, int level) {
-    long digits = (tick ^ Long.MIN_VALUE) >>> (level * TimerNodes.SLOT_BITS);
-    return (int) digits & (TimerNodes.SLOTS_PER_LEVEL - 1);
-  }
-
-  /** The highest digit in which two ticks differ. */
-  private static int levelOf(long tick, long otherTick) {
-    // The lowest bit makes equal ticks differ in digit 0.
-    return (63 - Long.numberOfLeadingZeros((tick ^ otherTick) | 1)) / TimerNodes.SLOT_BITS;
-  }
-
-  private long tickAtOrAfter(long millis) {
+  long tickAtOrAfter(long millis) {
     long tick = Math.floorDiv(millis, tickMillis);
-    return tick * tickMillis == millis ? tick : tick + 1;
+    return (tick * tickMillis == millis ? tick : tick + 1) ^ Long.MIN_VALUE;
   }
 
   private long tickAtOrBefore(long millis) {
     // At the end of time everything is due.
-    return millis == Long.MAX_VALUE ? lastTick : Math.floorDiv(millis, tickMillis);
+    return millis == Long.MAX_VALUE ? lastTick : Math.floorDiv(millis, tickMillis) ^ Long.MIN_VALUE;
   }
 
-  private long millisOf(long tick) {
-    if (tick == lastTick) {
+  private long millisOf(long unsignedTick) {
+    if (unsignedTick == lastTick) {
       return Long.MAX_VALUE;
     }
+    long tick = unsignedTick ^ Long.MIN_VALUE;
     return tick < 0 && tick < Long.MIN_VALUE / tickMillis ? Long.MIN_VALUE : tick * tickMillis;
   }
 }

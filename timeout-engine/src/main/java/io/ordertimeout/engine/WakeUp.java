@@ -1,5 +1,6 @@
 package io.ordertimeout.engine;
 
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -28,8 +29,9 @@ final class WakeUp {
   }
 
   void raise() {
-    // Only the first to raise pays for the unpark.
-    if (!raised.getAndSet(true)) {
+    // Only the first to raise pays for the unpark, and the rest only for a fence.
+    VarHandle.fullFence();
+    if (!raised.getPlain() && !raised.getAndSet(true)) {
       LockSupport.unpark(worker);
     }
   }

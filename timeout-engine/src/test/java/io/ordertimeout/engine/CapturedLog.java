@@ -9,7 +9,7 @@ import java.util.logging.Logger;
 /** Keeps what the engine logs, and keeps it off the console. */
 final class CapturedLog extends Handler implements AutoCloseable {
 
-  private final Logger logger = Logger.getLogger(ShardedTimers.class.getName());
+  private final Logger logger = Logger.getLogger(ShardedTimers.class.getPackageName());
   private final List<LogRecord> records = new CopyOnWriteArrayList<>();
 
   CapturedLog() {

@@ -36,7 +36,14 @@ class LedgerTest {
   void whatWasScheduledFiredOrWasCancelledOrIsArmed() throws InterruptedException {
     ExecutorService consumers = Executors.newFixedThreadPool(2);
     TimersConfig config =
-        new TimersConfig("wheel", Duration.ofMillis(3), 100, 8, Duration.ofMillis(1));
+        new TimersConfig(
+            "wheel",
+            Duration.ofMillis(3),
+            100,
+            8,
+            Duration.ofMillis(1),
+            Duration.ofSeconds(1),
+            Long.MAX_VALUE);
     int armedAtEnd = 0;
     try (CapturedLog log = new CapturedLog();
         ShardedTimers timers =

@@ -28,7 +28,7 @@ class TimersConfigTest {
   private static void rejects(
       String name, Duration tick, int batchSize, int capacity, Duration retry, String message) {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> new TimersConfig(name, tick, batchSize, capacity, retry))
+        .isThrownBy(() -> new TimersConfig(name, tick, batchSize, capacity, retry, retry, 1))
         .withMessageContaining(message);
   }
 }

@@ -153,8 +153,10 @@ class TimingWheelModelTest {
       assertThat(wheel.size()).isEqualTo(armed.size());
       Map<Long, Long> seen = new HashMap<>();
       wheel.forEach(
-          (id, deadlineMillis) ->
-              assertThat(seen.put(id, deadlineMillis)).as("seen twice: %s", id).isNull());
+          (id, deadlineMillis) -> {
+            assertThat(seen.put(id, deadlineMillis)).as("seen twice: %s", id).isNull();
+            return true;
+          });
       assertThat(seen).isEqualTo(armed);
       for (long id : new long[] {0, 7, 40, -1, Long.MIN_VALUE}) {
         assertThat(wheel.contains(id)).isEqualTo(armed.containsKey(id));

@@ -1,12 +1,14 @@
 package io.ordertimeout.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
 class TimingWheelTest {
@@ -185,9 +187,9 @@ class TimingWheelTest {
               due.add(id);
               return wheel.schedule(id + 1, NOW - 5);
             },
-            10);
+            12);
 
-    assertThat(taken).isEqualTo(10);
+    assertThat(taken).as("the first of them moves through two levels").isEqualTo(10);
     assertThat(due).containsExactly(0L, 1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L);
     assertThat(wheel.size()).isOne();
   }
@@ -276,7 +278,7 @@ class TimingWheelTest {
     }
 
     assertThat(due).hasSize(10).isSorted();
-    assertThat(calls).isLessThanOrEqualTo(10 * TimerNodes.LEVELS);
+    assertThat(calls).isLessThanOrEqualTo(10 * Levels.LEVELS);
   }
 
   @Test
@@ -295,10 +297,11 @@ class TimingWheelTest {
 
   @Test
   void givesMemoryBackAndReusesIt() {
+    long empty = wheel.bytes();
     for (int id = 0; id < 100_000; id++) {
       wheel.schedule(id, NOW + id);
     }
-    int peak = wheel.nodes.capacity();
+    long peak = wheel.bytes();
     for (int round = 0; round < 3; round++) {
       for (int id = 0; id < 50_000; id++) {
         wheel.cancel(id);
@@ -306,13 +309,13 @@ class TimingWheelTest {
       for (int id = 0; id < 50_000; id++) {
         wheel.schedule(id, NOW + 2L * id);
       }
-      assertThat(wheel.nodes.capacity()).isEqualTo(peak);
+      assertThat(wheel.bytes()).isBetween(peak * 9 / 10, peak * 11 / 10);
     }
 
     wheel.advance(NOW + 1_000_000, this::take, ALL);
 
     assertThat(due).hasSize(100_000).doesNotHaveDuplicates();
-    assertThat(wheel.nodes.capacity()).isEqualTo(TimingWheel.MIN_CAPACITY);
+    assertThat(wheel.bytes()).isLessThan(empty + 150_000);
   }
 
   @Test
@@ -338,5 +341,144 @@ class TimingWheelTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> wheel.advance(NOW, this::take, -3))
         .withMessageContaining("-3");
+  }
+
+  @Test
+  void batchCallsDoWhatSingleCallsDo() {
+    long[] ids = new long[40_000];
+    long[] deadlines = new long[ids.length];
+    for (int i = 0; i < ids.length; i++) {
+      ids[i] = i % 30_000;
+      deadlines[i] = NOW + (i * 7919L) % 1_000_000;
+    }
+
+    assertThat(wheel.schedule(ids, deadlines, ids.length)).isEqualTo(30_000);
+    assertThat(wheel.schedule(ids, deadlines, 10)).isZero();
+    assertThat(wheel.cancel(new long[] {-1, 5, 6, 5, 40_000}, 5)).isEqualTo(2);
+    assertThat(wheel.cancel(ids, 20_000)).isEqualTo(19_998);
+    assertThat(wheel.cancel(new long[0], 0)).isZero();
+    WheelInvariants.check(wheel);
+
+    wheel.advance(NOW + 1_000_000, this::take, ALL);
+    assertThat(due).hasSize(10_000).doesNotHaveDuplicates().allMatch(id -> id >= 20_000);
+    assertThatExceptionOfType(IndexOutOfBoundsException.class)
+        .isThrownBy(() -> wheel.schedule(new long[3], new long[2], 3));
+    assertThatExceptionOfType(IndexOutOfBoundsException.class)
+        .isThrownBy(() -> wheel.schedule(new long[2], new long[3], 3));
+    assertThatExceptionOfType(IndexOutOfBoundsException.class)
+        .isThrownBy(() -> wheel.cancel(new long[2], 3));
+    assertThat(wheel.size()).isZero();
+  }
+
+  @Test
+  void refusesWhatIsBeyondTheMaximumButMovesWhatIsArmed() {
+    TimingWheel small = new TimingWheel(1, NOW, 2);
+    small.schedule(1, NOW + 1);
+    small.schedule(2, NOW + 2);
+
+    assertThatExceptionOfType(RejectedExecutionException.class)
+        .isThrownBy(() -> small.schedule(3, NOW + 3))
+        .withMessageContaining("full with 2")
+        .withMessageContaining("timer 3");
+    assertThat(small.schedule(2, NOW + 9)).isFalse();
+    small.cancel(1);
+    assertThat(small.schedule(3, NOW + 3)).isTrue();
+    assertThat(small.size()).isEqualTo(2);
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new TimingWheel(1, NOW, 0))
+        .withMessageContaining("0");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new TimingWheel(1, NOW, TimingWheel.MAX_TIMERS + 1))
+        .withMessageContaining("536870913");
+  }
+
+  @Test
+  void forecastsWithoutLookingAtEachTimer() {
+    long minute = 60_000;
+    for (int id = 0; id < 180_000; id++) {
+      wheel.schedule(id, NOW + 40L * id);
+    }
+
+    long[] due =
+        wheel.forecast(
+            NOW - 1, NOW + minute, NOW + 5 * minute, NOW + 15 * minute, NOW + 60 * minute, 0);
+
+    assertThat(due[0]).isZero();
+    assertThat(due[1]).isBetween(1_499L, 1_503L);
+    assertThat(due[2]).isBetween(7_499L, 7_503L);
+    assertThat(due[3]).isBetween(22_499L, 22_503L);
+    assertThat(due[4]).as("in a slot of the second level up").isBetween(88_000L, 92_000L);
+    assertThat(due[5]).isZero();
+    assertThat(wheel.forecast(Long.MAX_VALUE)).containsExactly(180_000);
+    assertThat(wheel.forecast()).isEmpty();
+  }
+
+  @Test
+  void forecastsFewTimersExactlyHoweverFarAndHoweverLate() {
+    long year = 365L * 86_400_000;
+    for (int id = 1; id <= 5; id++) {
+      wheel.schedule(id, NOW + id * year);
+    }
+    wheel.schedule(9, NOW - 1);
+
+    assertThat(wheel.forecast(NOW, NOW + 2 * year - 1, NOW + 2 * year, NOW + 9 * year))
+        .containsExactly(1, 2, 3, 6);
+  }
+
+  @Test
+  void aLevelIsFilledBeforeItsUnitBegins() {
+    for (int id = 0; id < 5_000; id++) {
+      wheel.schedule(id, NOW + 2_000_000 + id);
+    }
+    int most = 0;
+    long now = NOW;
+    while (wheel.size() > 0) {
+      now = Math.max(now + 1, Math.min(wheel.nextDeadlineMillis(), now + 1000));
+      int touched = touchedBy(now);
+      most = Math.max(most, touched);
+    }
+
+    assertThat(due).hasSize(5_000).isSorted();
+    assertThat(most).as("timers touched at once").isLessThan(1_000);
+  }
+
+  /** How many timers a call has to touch that does all there is to do at a time. */
+  private int touchedBy(long nowMillis) {
+    int touched = 0;
+    while (wheel.size() > 0 && wheel.nextDeadlineMillis() <= nowMillis) {
+      wheel.advance(nowMillis, this::take, 1);
+      touched++;
+    }
+    wheel.advance(nowMillis, this::take, ALL);
+    return touched;
+  }
+
+  @Test
+  void aHandlerEndsTheWalkByRefusing() {
+    for (int id = 0; id < 10; id++) {
+      wheel.schedule(id, NOW + id);
+    }
+    int[] seen = {0};
+
+    wheel.forEach((id, deadlineMillis) -> ++seen[0] < 4);
+
+    assertThat(seen[0]).isEqualTo(4);
+    assertThat(wheel.size()).isEqualTo(10);
+  }
+
+  @Test
+  void whatIsOverdueWhenItIsArmedComesInTheOrderOfItsDeadlinesToo() {
+    wheel.schedule(5_000_000, NOW);
+    for (int i = 0; i < 1_000; i++) {
+      long ago = (i * 7_919L) % 1_000 * 4_321;
+      wheel.schedule(-ago, NOW - ago);
+    }
+
+    while (wheel.size() > 0) {
+      wheel.advance(NOW, this::take, 7);
+      WheelInvariants.check(wheel);
+    }
+
+    assertThat(due).hasSize(1_001).isSorted();
   }
 }

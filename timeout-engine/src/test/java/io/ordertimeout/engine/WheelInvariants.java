@@ -6,64 +6,61 @@ final class WheelInvariants {
   private WheelInvariants() {}
 
   static void check(TimingWheel wheel) {
-    TimerNodes nodes = wheel.nodes;
     int hanging = 0;
-    for (int level = 0; level < TimerNodes.LEVELS; level++) {
-      for (int digit = 0; digit < TimerNodes.SLOTS_PER_LEVEL; digit++) {
-        int slot = level * TimerNodes.SLOTS_PER_LEVEL + digit;
-        boolean occupied = ((nodes.occupied(level) >>> digit) & 1) == 1;
-        require(occupied != nodes.isEmpty(slot), "the bit tells whether there are timers", slot);
-        for (int node = nodes.first(slot); node >= 0; node = nodes.next(node)) {
-          hanging++;
-          checkNode(wheel, node, slot, level, digit);
-        }
+    int behind = 0;
+    TimerLists timers = wheel.timers;
+    for (int slot = timers.firstOccupied(0, 2 * Levels.SLOTS);
+        slot >= 0;
+        slot = timers.firstOccupied(slot + 1, 2 * Levels.SLOTS)) {
+      int count = 0;
+      for (int location = timers.last(slot);
+          location != TimerLists.NONE;
+          location = timers.before(location)) {
+        count++;
+        checkTimer(wheel, location, slot);
       }
+      require(timers.count(slot) == count, "the list knows its length", slot);
+      require(count > 0, "an occupied slot has timers", slot);
+      hanging += count;
+      behind += slot < Levels.SLOTS ? 0 : count;
     }
     require(hanging == wheel.size(), "every timer hangs in a slot", hanging);
+    require(behind == wheel.behindCount, "those behind are counted", behind);
     require(
-        nodes.capacity() == TimingWheel.MIN_CAPACITY || nodes.size() >= nodes.capacity() / 4,
-        "a quarter of the memory is used",
-        nodes.capacity());
+        Long.compareUnsigned(wheel.behind.position(), wheel.ahead.position()) <= 0,
+        "what is behind does not stand ahead",
+        wheel.behind.position());
   }
 
-  private static void checkNode(TimingWheel wheel, int node, int slot, int level, int digit) {
-    long tick = tick(wheel, wheel.nodes.deadlineMillis(node));
-    if (tick < wheel.position) {
-      require(wheel.earliestBehind <= tick, "earliestBehind is a lower bound", tick);
-      tick = wheel.position;
+  private static void checkTimer(TimingWheel wheel, int location, int slot) {
+    long id = wheel.timers.id(location);
+    require(wheel.timers.slot(location) == slot, "the timer knows its slot", id);
+    require(wheel.index.find(id, wheel.timers) == location, "the index finds the timer", id);
+    Levels levels = slot < Levels.SLOTS ? wheel.ahead : wheel.behind;
+    long tick = wheel.tickAtOrAfter(wheel.timers.deadlineMillis(location));
+    require(
+        isBefore(tick, wheel.ahead.position()) == (levels == wheel.behind),
+        "the timer is on its side of the position",
+        id);
+    if (isBefore(tick, levels.position())) {
+      require(!isBefore(tick, wheel.earliestMissed), "earliestMissed is a lower bound", id);
+      tick = levels.position();
     }
-    require(digit == digit(tick, level), "the slot is the tick's digit", tick);
+    require(!isBefore(tick, levels.startOf(slot)), "the slot has begun by the tick", id);
+    require(!isBefore(levels.endOf(slot), tick), "the slot has not ended before the tick", id);
     require(
-        slot == wheel.cascading || level == level(tick, wheel.position),
-        "the level is that of the highest digit that differs",
-        tick);
-    require(
-        wheel.index.find(wheel.nodes.id(node), wheel.nodes) == node,
-        "the index finds the timer",
-        wheel.nodes.id(node));
+        levels.levelOf(levels.slotOf(tick)) <= levels.levelOf(slot),
+        "the timer does not hang too low",
+        id);
+  }
+
+  private static boolean isBefore(long tick, long otherTick) {
+    return Long.compareUnsigned(tick, otherTick) < 0;
   }
 
   private static void require(boolean holds, String invariant, long value) {
     if (!holds) {
       throw new AssertionError("does not hold: " + invariant + ": " + value);
     }
-  }
-
-  private static long tick(TimingWheel wheel, long millis) {
-    return Math.floorDiv(millis, wheel.tickMillis)
-        + (Math.floorMod(millis, wheel.tickMillis) == 0 ? 0 : 1);
-  }
-
-  private static int digit(long tick, int level) {
-    return (int) ((tick + Long.MIN_VALUE) >>> (6 * level)) & 63;
-  }
-
-  private static int level(long tick, long position) {
-    for (int level = TimerNodes.LEVELS - 1; level > 0; level--) {
-      if (digit(tick, level) != digit(position, level)) {
-        return level;
-      }
-    }
-    return 0;
   }
 }

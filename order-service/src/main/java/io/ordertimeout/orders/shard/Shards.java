@@ -11,6 +11,7 @@ import io.ordertimeout.orders.deadline.PendingOrder;
 import io.ordertimeout.orders.expiry.Expiry;
 import io.ordertimeout.orders.expiry.PaymentWatermark;
 import io.ordertimeout.orders.outbox.Relay;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -35,6 +36,7 @@ public class Shards implements SmartLifecycle {
 
   private static final Logger log = LoggerFactory.getLogger(Shards.class);
   private static final int COMMAND_QUEUE = 1_024;
+  private static final Duration LATE_AFTER = Duration.ofSeconds(1);
 
   private final ShardedTimers timers;
   private final ShardRebuild rebuild;
@@ -66,7 +68,9 @@ public class Shards implements SmartLifecycle {
                 properties.wheel().tick(),
                 properties.expiry().batchSize(),
                 COMMAND_QUEUE,
-                properties.expiry().retryDelay()),
+                properties.expiry().retryDelay(),
+                LATE_AFTER,
+                Long.MAX_VALUE),
             () -> clock.now().toEpochMilli(),
             batch -> expiry.expire(batch, this::arm));
     clock.onChange(timers::clockChanged);

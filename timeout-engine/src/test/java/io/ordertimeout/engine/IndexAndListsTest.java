@@ -1,0 +1,155 @@
+package io.ordertimeout.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** The memory of a wheel through growth, churn and shrinking, held against a map. */
+class IndexAndListsTest {
+
+  private static final int SLOTS = 700;
+
+  private final TimerIndex index = new TimerIndex();
+  private final TimerLists timers = new TimerLists(SLOTS, index);
+  private final Map<Long, Integer> slotOfId = new HashMap<>();
+  private final List<Long> ids = new ArrayList<>();
+  private final SplittableRandom random = new SplittableRandom(7);
+
+  private void add(long id) {
+    int slot = random.nextInt(SLOTS);
+    assertThat(index.find(id, timers)).isEqualTo(TimerLists.NONE);
+    index.addMissed(timers.add(slot, id, ~id));
+    slotOfId.put(id, slot);
+    ids.add(id);
+  }
+
+  private void removeAny() {
+    int i = random.nextInt(ids.size());
+    long id = ids.get(i);
+    ids.set(i, ids.get(ids.size() - 1));
+    ids.remove(ids.size() - 1);
+    slotOfId.remove(id);
+    int location = index.find(id, timers);
+    if (random.nextBoolean()) {
+      index.removeFound();
+    } else {
+      index.remove(id, location);
+    }
+    timers.remove(location);
+  }
+
+  private void check() {
+    assertThat(timers.size()).isEqualTo(slotOfId.size());
+    slotOfId.forEach(
+        (id, slot) -> {
+          int location = index.find(id, timers);
+          assertThat(timers.id(location)).isEqualTo(id);
+          assertThat(timers.deadlineMillis(location)).isEqualTo(~id);
+          assertThat(timers.slot(location)).isEqualTo(slot);
+          assertThat(index.likely(Hashing.spread(id))).isNotEqualTo(TimerLists.NONE);
+        });
+    int seen = 0;
+    for (int slot = timers.firstOccupied(0, SLOTS);
+        slot >= 0;
+        slot = timers.firstOccupied(slot + 1, SLOTS)) {
+      int inSlot = 0;
+      for (int location = timers.last(slot);
+          location != TimerLists.NONE;
+          location = timers.before(location)) {
+        assertThat(slotOfId).containsEntry(timers.id(location), slot);
+        inSlot++;
+      }
+      assertThat(timers.count(slot)).isEqualTo(inSlot).isPositive();
+      assertThat(timers.isEmpty(slot)).isFalse();
+      seen += inSlot;
+    }
+    assertThat(seen).isEqualTo(slotOfId.size());
+    assertThat(index.find(-1, timers)).isEqualTo(TimerLists.NONE);
+  }
+
+  @Test
+  void keepsEveryTimerThroughGrowthChurnAndShrinking() {
+    long empty = bytes();
+    for (int size : new int[] {0, 7, 8, 300, 360, 3_071, 3_080, 30_000, 60_000, 200_000}) {
+      while (ids.size() < size) {
+        add(random.nextLong() >>> 1);
+      }
+      check();
+    }
+    long full = bytes();
+    assertThat(full / 200_000.0).as("bytes a timer").isBetween(20.0, 40.0);
+    for (int i = 0; i < 200_000; i++) {
+      removeAny();
+      add(random.nextLong() >>> 1);
+    }
+    check();
+    assertThat(bytes()).as("after churn").isLessThan(full * 11 / 10);
+    for (int size : new int[] {190_000, 100_000, 20_000, 3_000, 100, 1, 0}) {
+      while (ids.size() > size) {
+        removeAny();
+      }
+      check();
+      // A page more of either kind may be kept for a while.
+      assertThat(bytes()).as("at %s", size).isLessThan(empty + 4 * (1 << 20) + 48L * 2 * size);
+    }
+    assertThat(bytes()).isLessThan(empty + 200_000);
+  }
+
+  @Test
+  void growsAgainAfterItHasShrunk() {
+    for (int round = 0; round < 3; round++) {
+      while (ids.size() < 20_000) {
+        add(random.nextLong() >>> 1);
+      }
+      check();
+      while (ids.size() > 10) {
+        removeAny();
+      }
+      check();
+    }
+  }
+
+  @Test
+  void idsThatFollowEachOtherAreFoundToo() {
+    for (long id = 0; id < 10_000; id++) {
+      add(id << 40);
+    }
+    check();
+  }
+
+  @Test
+  void memoryComesBackWhicheverTimersStay() {
+    for (long id = 0; id < 100_000; id++) {
+      index.find(id, timers);
+      index.addMissed(timers.add((int) (id % SLOTS), id, 0));
+    }
+    long full = bytes();
+    for (long id = 0; id < 100_000; id++) {
+      if (id % 100 != 0) {
+        timers.remove(find(id));
+      }
+    }
+
+    assertThat(timers.size()).isEqualTo(1_000);
+    for (long id = 0; id < 100_000; id += 100) {
+      int location = index.find(id, timers);
+      assertThat(timers.id(location)).isEqualTo(id);
+    }
+    assertThat(bytes()).isLessThan(full / 3);
+  }
+
+  private int find(long id) {
+    int location = index.find(id, timers);
+    index.removeFound();
+    return location;
+  }
+
+  private long bytes() {
+    return index.bytes() + timers.bytes();
+  }
+}
