@@ -1,0 +1,38 @@
+package io.ordertimeout.benchmarks;
+
+import java.util.Optional;
+
+/**
+ * A measured value and its error at 99.9 %, which is not a number if there is none. A measuring
+ * process prints figures, the process that started it reads them.
+ */
+record Figure(String name, double value, double error) {
+
+  private static final String MARK = "figure";
+
+  static Figure of(String name, double value) {
+    return new Figure(name, value, Double.NaN);
+  }
+
+  static Figure of(String name, Sample sample) {
+    return new Figure(name, sample.mean(), sample.error());
+  }
+
+  /** What remains without the benchmark's own cost. */
+  Figure minus(Figure own) {
+    return new Figure(name, value - own.value, Math.hypot(error, own.error));
+  }
+
+  String line() {
+    return MARK + ' ' + name + ' ' + value + ' ' + error;
+  }
+
+  static Optional<Figure> parse(String line) {
+    String[] words = line.split(" ", -1);
+    if (words.length != 4 || !words[0].equals(MARK)) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new Figure(words[1], Double.parseDouble(words[2]), Double.parseDouble(words[3])));
+  }
+}

@@ -1,0 +1,74 @@
+package io.ordertimeout.benchmarks;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A process for each measurement, so that neither heaps nor compiled code influence each other.
+ * Prints its figures, one a line.
+ */
+final class MeasuringProcess {
+
+  private MeasuringProcess() {}
+
+  /** Starts a process and waits for what it measures. */
+  static Outcome run(TaskKind task, ContestantKind kind, int size, Effort effort, String heap) {
+    List<String> command =
+        List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Xmx" + heap,
+            "-XX:+UseG1GC",
+            "-cp",
+            System.getProperty("java.class.path"),
+            MeasuringProcess.class.getName(),
+            task.option(),
+            kind.option(),
+            Integer.toString(size),
+            Integer.toString(effort.iterations()),
+            Long.toString(effort.iterationMillis()));
+    try {
+      Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+      List<Figure> figures = new ArrayList<>();
+      String failure = "no reason given";
+      try (BufferedReader output = process.inputReader()) {
+        for (String line = output.readLine(); line != null; line = output.readLine()) {
+          Figure.parse(line).ifPresent(figures::add);
+          if (line.contains("Error") || line.contains("Exception")) {
+            failure = line.strip();
+          }
+        }
+      }
+      return process.waitFor() == 0 ? new Outcome(figures, "") : new Outcome(List.of(), failure);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while measuring", e);
+    }
+  }
+
+  /**
+   * Measures.
+   *
+   * @param arguments the task, the contestant, the size, the iterations, the millis of each
+   */
+  public static void main(String[] arguments) {
+    Task task = TaskKind.of(arguments[0]).task();
+    ContestantKind kind = ContestantKind.of(arguments[1]);
+    int size = Integer.parseInt(arguments[2]);
+    Effort effort = new Effort(Integer.parseInt(arguments[3]), Long.parseLong(arguments[4]));
+    int exit = 1;
+    try {
+      task.run(kind, size, effort).forEach(figure -> System.out.println(figure.line()));
+      exit = 0;
+    } catch (RuntimeException | OutOfMemoryError e) {
+      System.out.println(e);
+    }
+    // Whatever threads a contestant has left.
+    System.exit(exit);
+  }
+}
