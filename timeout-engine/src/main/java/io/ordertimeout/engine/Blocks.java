@@ -21,12 +21,15 @@ final class Blocks {
   private static final int PAGE_MASK = (1 << PAGE_BITS) - 1;
   private static final int MIN_LENGTH = 1 << 10;
 
+  /** Longs left out at the start of a page: with the header of the array they are a cache line. */
+  private static final int MARGIN = 6;
+
   private final int blockBits;
 
   /** A full page lacks its last block, which makes room for the header of the array. */
   private final int fullLength;
 
-  private long[][] pages = {new long[MIN_LENGTH]};
+  private long[][] pages = {new long[MIN_LENGTH + MARGIN]};
 
   /** The address behind the last block. */
   private int end;
@@ -38,11 +41,11 @@ final class Blocks {
   }
 
   long get(int address) {
-    return pages[address >>> PAGE_BITS][address & PAGE_MASK];
+    return pages[address >>> PAGE_BITS][offset(address)];
   }
 
   void set(int address, long value) {
-    pages[address >>> PAGE_BITS][address & PAGE_MASK] = value;
+    pages[address >>> PAGE_BITS][offset(address)] = value;
   }
 
   /** The array that holds the whole block of this address, until the next change of the blocks. */
@@ -52,7 +55,7 @@ final class Blocks {
 
   /** Where in its {@link #page} an address is. */
   static int offset(int address) {
-    return address & PAGE_MASK;
+    return (address & PAGE_MASK) + MARGIN;
   }
 
   /**
@@ -66,9 +69,9 @@ final class Blocks {
       pages = Arrays.copyOf(pages, page + 1);
     }
     if (pages[page] == null) {
-      pages[page] = new long[fullLength];
-    } else if (used > pages[page].length) {
-      pages[page] = Arrays.copyOf(pages[page], Math.min(2 * pages[page].length, fullLength));
+      pages[page] = new long[fullLength + MARGIN];
+    } else if (used + MARGIN > pages[page].length) {
+      pages[page] = Arrays.copyOf(pages[page], Math.min(2 * used, fullLength) + MARGIN);
     }
     int block = end >>> blockBits;
     end += 1 << blockBits;
@@ -96,8 +99,8 @@ final class Blocks {
         pages[beyond] = null;
       }
     }
-    if (page == 0 && used < pages[0].length / 4 && pages[0].length > MIN_LENGTH) {
-      pages[0] = Arrays.copyOf(pages[0], Math.max(MIN_LENGTH, pages[0].length / 2));
+    if (page == 0 && used < pages[0].length / 4 && pages[0].length > MIN_LENGTH + MARGIN) {
+      pages[0] = Arrays.copyOf(pages[0], Math.max(MIN_LENGTH, pages[0].length / 2) + MARGIN);
     }
   }
 
@@ -107,16 +110,17 @@ final class Blocks {
     int target = to << blockBits;
     System.arraycopy(
         pages[start >>> PAGE_BITS],
-        start & PAGE_MASK,
+        offset(start),
         pages[target >>> PAGE_BITS],
-        target & PAGE_MASK,
+        offset(target),
         1 << blockBits);
   }
 
   /** Fills a block with zeros. */
   void clear(int block) {
-    int start = (block << blockBits) & PAGE_MASK;
-    Arrays.fill(pages[(block << blockBits) >>> PAGE_BITS], start, start + (1 << blockBits), 0);
+    int start = block << blockBits;
+    int from = offset(start);
+    Arrays.fill(pages[start >>> PAGE_BITS], from, from + (1 << blockBits), 0);
   }
 
   /** The memory in use, in bytes. */

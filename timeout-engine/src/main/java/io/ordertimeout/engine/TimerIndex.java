@@ -7,15 +7,17 @@ import java.util.Arrays;
  *
  * <p>Two levels. Linear hashing (W. Litwin, "Linear Hashing: A New Tool for File and Table
  * Addressing", VLDB 1980) spreads the ids over segments, and adds and takes away one segment at a
- * time. Within a segment there is open addressing with linear probing, over as many blocks of 512
- * places as keep it 0.4 to 0.7 full; deleting shifts back what follows (D. Knuth, The Art of
- * Computer Programming 6.4, algorithm R), so that there are no tombstones and a wheel that runs for
- * years does not slow down. So it never rewrites more than one or two segments at a time, some
- * 4,000 entries, and makes no garbage when it does.
+ * time. So it never rewrites more than two segments at once, some 4,000 entries, and makes no
+ * garbage when it does. A segment is a hash table of buckets of eight entries, one cache line, in
+ * as many blocks as keep it 0.25 to 0.7 full. What does not fit into a bucket goes to the next that
+ * has room; deleting from a full bucket brings back what had gone on (after D. Knuth, The Art of
+ * Computer Programming 6.4, algorithm R), so that a bucket with room always ends a search, there
+ * are no tombstones, and a wheel that runs for years does not slow down.
  *
- * <p>An entry is one long: 31 bits of the id's hash, and the location. The hash alone tells where
- * an entry belongs, so rewriting a segment reads no timer; and a search reads hardly any timer but
- * the one it is for.
+ * <p>An entry is one long: 31 bits of the id's hash, never 0, and the location. The hash alone
+ * tells where an entry belongs, so rewriting a segment reads no timer; and a search reads hardly
+ * any timer but the one it is for. A bucket is searched without branches, which processors could
+ * only guess.
  *
  * <p>Confined to one thread. All operations are O(1), amortized over the rewriting, for ids that
  * are not made to collide.
@@ -23,13 +25,17 @@ import java.util.Arrays;
 final class TimerIndex implements TimerLists.Moves {
 
   private static final int BLOCK_BITS = 9;
+  private static final long LOCATION_MASK = (1L << 32) - 1;
   private static final int BLOCK_PLACES = 1 << BLOCK_BITS;
-  private static final int PLACE_MASK = BLOCK_PLACES - 1;
+  private static final int BUCKET_BITS = 3;
+  private static final int BUCKET_PLACES = 1 << BUCKET_BITS;
+  private static final int BUCKETS_BITS = BLOCK_BITS - BUCKET_BITS;
+  private static final int BUCKETS_MASK = (1 << BUCKETS_BITS) - 1;
 
   /** Mean entries a segment at which one is added, and at which one is taken away. */
   private static final int SPLIT_AT = 3072;
 
-  private static final int MERGE_AT = 2048;
+  private static final int MERGE_AT = 1024;
 
   /*
    * Entries a block: where a segment gets more blocks, how many it has then at most, and where the
@@ -38,7 +44,7 @@ final class TimerIndex implements TimerLists.Moves {
   private static final int GROW_ABOVE = BLOCK_PLACES * 70 / 100;
 
   private static final int REWRITE_TO = BLOCK_PLACES * 62 / 100;
-  private static final int SHRINK_BELOW = BLOCK_PLACES * 40 / 100;
+  private static final int SHRINK_BELOW = BLOCK_PLACES * 25 / 100;
 
   private final Blocks blocks = new Blocks(BLOCK_BITS);
 
@@ -63,7 +69,8 @@ final class TimerIndex implements TimerLists.Moves {
   /** Where the last search ended, and what for. */
   private int soughtSegment;
 
-  private int soughtPlace;
+  private int soughtBucket;
+  private int soughtAddress;
   private int soughtHash;
 
   TimerIndex() {
@@ -78,24 +85,23 @@ final class TimerIndex implements TimerLists.Moves {
     int hash = Hashing.spread(id);
     int number = segmentOf(hash);
     int[] segment = segments[number];
-    int place = home(hash, segment.length << BLOCK_BITS);
     soughtHash = hash;
     soughtSegment = number;
-    for (; ; place = nextBlock(place, segment)) {
-      int address = address(segment, place);
-      long[] page = blocks.page(address);
-      int start = Blocks.offset(address);
-      int end = start | PLACE_MASK;
-      for (int offset = start; offset <= end; offset++) {
-        long entry = page[offset];
-        if (entry == 0) {
-          soughtPlace = place + offset - start;
-          return TimerLists.NONE;
+    for (int bucket = home(hash, segment); ; bucket = next(bucket, segment)) {
+      int address = address(segment, bucket);
+      for (int hits = withHash(address, hash); hits != 0; hits &= hits - 1) {
+        int hit = address + Integer.numberOfTrailingZeros(hits);
+        int location = locationOf(blocks.get(hit));
+        if (timers.id(location) == id) {
+          soughtBucket = bucket;
+          soughtAddress = hit;
+          return location;
         }
-        if (hashOf(entry) == hash && timers.id(locationOf(entry)) == id) {
-          soughtPlace = place + offset - start;
-          return locationOf(entry);
-        }
+      }
+      int empty = empty(address);
+      if (empty != 0) {
+        soughtAddress = address + Integer.numberOfTrailingZeros(empty);
+        return TimerLists.NONE;
       }
     }
   }
@@ -103,11 +109,10 @@ final class TimerIndex implements TimerLists.Moves {
   /** Adds the timer that {@link #find} has just missed. */
   void addMissed(int location) {
     int number = soughtSegment;
-    int[] segment = segments[number];
-    blocks.set(address(segment, soughtPlace), entry(soughtHash, location));
+    blocks.set(soughtAddress, entry(soughtHash, location));
     counts[number]++;
     size++;
-    if (counts[number] > segment.length * GROW_ABOVE) {
+    if (counts[number] > segments[number].length * GROW_ABOVE) {
       gather(number);
       scatter(number);
     }
@@ -118,52 +123,19 @@ final class TimerIndex implements TimerLists.Moves {
 
   /** Removes the timer that {@link #find} has just found. */
   void removeFound() {
-    remove(soughtSegment, soughtPlace);
+    remove(soughtSegment, soughtBucket, soughtAddress);
   }
 
   /** Removes a timer that is there. Reads no timer. */
   void remove(long id, int location) {
-    int hash = Hashing.spread(id);
-    int number = segmentOf(hash);
-    remove(number, placeOf(segments[number], hash, location));
-  }
-
-  private void remove(int number, int found) {
-    int[] segment = segments[number];
-    int places = segment.length << BLOCK_BITS;
-    int gap = found;
-    int gapAddress = address(segment, gap);
-    for (int place = next(gap, places); ; place = next(place, places)) {
-      int address = address(segment, place);
-      long entry = blocks.get(address);
-      if (entry == 0) {
-        break;
-      }
-      // Only what would still be found from its home may move into the gap.
-      int home = home(hashOf(entry), places);
-      if (distance(home, place, places) >= distance(gap, place, places)) {
-        blocks.set(gapAddress, entry);
-        gap = place;
-        gapAddress = address;
-      }
-    }
-    blocks.set(gapAddress, 0);
-    counts[number]--;
-    size--;
-    if (counts[number] < (segment.length - 1) * SHRINK_BELOW) {
-      gather(number);
-      scatter(number);
-    }
-    if (segmentCount > 1 && size < (long) segmentCount * MERGE_AT) {
-      merge();
-    }
+    seek(id, location);
+    removeFound();
   }
 
   @Override
   public void moved(long id, int from, int to) {
-    int hash = Hashing.spread(id);
-    int[] segment = segments[segmentOf(hash)];
-    blocks.set(address(segment, placeOf(segment, hash, from)), entry(hash, to));
+    seek(id, from);
+    blocks.set(soughtAddress, entry(soughtHash, to));
   }
 
   /**
@@ -172,20 +144,14 @@ final class TimerIndex implements TimerLists.Moves {
    */
   int likely(int hash) {
     int[] segment = segments[segmentOf(hash)];
-    int place = home(hash, segment.length << BLOCK_BITS);
-    for (; ; place = nextBlock(place, segment)) {
-      int address = address(segment, place);
-      long[] page = blocks.page(address);
-      int start = Blocks.offset(address);
-      int end = start | PLACE_MASK;
-      for (int offset = start; offset <= end; offset++) {
-        long entry = page[offset];
-        if (entry == 0) {
-          return TimerLists.NONE;
-        }
-        if (hashOf(entry) == hash) {
-          return locationOf(entry);
-        }
+    for (int bucket = home(hash, segment); ; bucket = next(bucket, segment)) {
+      int address = address(segment, bucket);
+      int hits = withHash(address, hash);
+      if (hits != 0) {
+        return locationOf(blocks.get(address + Integer.numberOfTrailingZeros(hits)));
+      }
+      if (empty(address) != 0) {
+        return TimerLists.NONE;
       }
     }
   }
@@ -193,7 +159,7 @@ final class TimerIndex implements TimerLists.Moves {
   /** The address of the entry where a search for this hash begins. */
   int address(int hash) {
     int[] segment = segments[segmentOf(hash)];
-    return address(segment, home(hash, segment.length << BLOCK_BITS));
+    return address(segment, home(hash, segment));
   }
 
   /** Reads the entry at an address. */
@@ -210,26 +176,56 @@ final class TimerIndex implements TimerLists.Moves {
     return segment < segmentCount ? segment : hash & (segmentMask >>> 1);
   }
 
-  private static int home(int hash, int places) {
-    return (int) (((long) hash * places) >>> 31);
+  /** The bucket where an entry belongs, so that larger hashes belong in later buckets. */
+  private static int home(int hash, int[] segment) {
+    return (int) (((long) hash * (segment.length << BUCKETS_BITS)) >>> 31);
   }
 
-  private static int next(int place, int places) {
-    return place + 1 == places ? 0 : place + 1;
+  private static int next(int bucket, int[] segment) {
+    return bucket + 1 == segment.length << BUCKETS_BITS ? 0 : bucket + 1;
   }
 
-  /** The first place of the block behind the one of this place. */
-  private static int nextBlock(int place, int[] segment) {
-    int next = (place | PLACE_MASK) + 1;
-    return next == segment.length << BLOCK_BITS ? 0 : next;
+  private static int distance(int from, int to, int[] segment) {
+    return to >= from ? to - from : to - from + (segment.length << BUCKETS_BITS);
   }
 
-  private static int distance(int from, int to, int places) {
-    return to >= from ? to - from : to - from + places;
+  private static int address(int[] segment, int bucket) {
+    return (segment[bucket >>> BUCKETS_BITS] << BLOCK_BITS)
+        | ((bucket & BUCKETS_MASK) << BUCKET_BITS);
   }
 
-  private static int address(int[] segment, int place) {
-    return (segment[place >>> BLOCK_BITS] << BLOCK_BITS) | (place & PLACE_MASK);
+  /** A bit for each entry of a bucket that has this hash. */
+  private int withHash(int address, int hash) {
+    long[] page = blocks.page(address);
+    int offset = Blocks.offset(address);
+    long bits = 0;
+    for (int i = 0; i < BUCKET_PLACES; i++) {
+      // Becomes negative only from zero.
+      bits |= (((page[offset + i] >>> 32) ^ hash) - 1) >>> 63 << i;
+    }
+    return (int) bits;
+  }
+
+  /** A bit for each place of a bucket that is empty. */
+  private int empty(int address) {
+    long[] page = blocks.page(address);
+    int offset = Blocks.offset(address);
+    long bits = 0;
+    for (int i = 0; i < BUCKET_PLACES; i++) {
+      bits |= (page[offset + i] - 1) >>> 63 << i;
+    }
+    return (int) bits;
+  }
+
+  /** A bit for each entry of a bucket with this location. */
+  private int withLocation(int address, int location) {
+    long[] page = blocks.page(address);
+    int offset = Blocks.offset(address);
+    long bits = 0;
+    for (int i = 0; i < BUCKET_PLACES; i++) {
+      bits |= (((page[offset + i] & LOCATION_MASK) ^ location) - 1) >>> 63 << i;
+    }
+    return (int) bits;
   }
 
   private static long entry(int hash, int location) {
@@ -244,33 +240,63 @@ final class TimerIndex implements TimerLists.Moves {
     return (int) entry;
   }
 
-  private int placeOf(int[] segment, int hash, int location) {
-    int place = home(hash, segment.length << BLOCK_BITS);
-    for (; ; place = nextBlock(place, segment)) {
-      int address = address(segment, place);
-      long[] page = blocks.page(address);
-      int start = Blocks.offset(address);
-      int end = start | PLACE_MASK;
-      for (int offset = start; offset <= end; offset++) {
-        if (locationOf(page[offset]) == location) {
-          return place + offset - start;
-        }
+  /** Finds an entry that is there by its location. */
+  private void seek(long id, int location) {
+    int hash = Hashing.spread(id);
+    int number = segmentOf(hash);
+    int[] segment = segments[number];
+    for (int bucket = home(hash, segment); ; bucket = next(bucket, segment)) {
+      int address = address(segment, bucket);
+      int hits = withLocation(address, location);
+      if (hits != 0) {
+        soughtHash = hash;
+        soughtSegment = number;
+        soughtBucket = bucket;
+        soughtAddress = address + Integer.numberOfTrailingZeros(hits);
+        return;
       }
     }
   }
 
-  private void put(int[] segment, long entry) {
-    int place = home(hashOf(entry), segment.length << BLOCK_BITS);
-    for (; ; place = nextBlock(place, segment)) {
-      int address = address(segment, place);
-      long[] page = blocks.page(address);
-      int start = Blocks.offset(address);
-      int end = start | PLACE_MASK;
-      for (int offset = start; offset <= end; offset++) {
-        if (page[offset] == 0) {
-          page[offset] = entry;
-          return;
+  private void remove(int number, int found, int foundAddress) {
+    int[] segment = segments[number];
+    int gap = foundAddress;
+    int gapBucket = found;
+    int bucket = found;
+    while (empty(address(segment, bucket)) == 0) {
+      bucket = next(bucket, segment);
+      int address = address(segment, bucket);
+      int least = distance(gapBucket, bucket, segment);
+      for (int i = 0; i < BUCKET_PLACES; i++) {
+        long entry = blocks.get(address + i);
+        // What had to go on past the gap may come back into it.
+        if (entry != 0 && distance(home(hashOf(entry), segment), bucket, segment) >= least) {
+          blocks.set(gap, entry);
+          gap = address + i;
+          gapBucket = bucket;
+          break;
         }
+      }
+    }
+    blocks.set(gap, 0);
+    counts[number]--;
+    size--;
+    if (counts[number] < (segment.length - 1) * SHRINK_BELOW) {
+      gather(number);
+      scatter(number);
+    }
+    if (segmentCount > 1 && size < (long) segmentCount * MERGE_AT) {
+      merge();
+    }
+  }
+
+  private void put(int[] segment, long entry) {
+    for (int bucket = home(hashOf(entry), segment); ; bucket = next(bucket, segment)) {
+      int address = address(segment, bucket);
+      int empty = empty(address);
+      if (empty != 0) {
+        blocks.set(address + Integer.numberOfTrailingZeros(empty), entry);
+        return;
       }
     }
   }

@@ -186,7 +186,7 @@ final class TimerLists {
       link(before, previous(before), NONE);
     }
     free(chunk);
-    while (freeChunks > chunks / 4 + SPARE_CHUNKS) {
+    while (freeChunks > chunks / 2 + SPARE_CHUNKS) {
       giveBackLastChunk();
     }
   }
