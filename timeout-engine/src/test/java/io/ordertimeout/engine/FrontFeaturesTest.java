@@ -23,11 +23,12 @@ class FrontFeaturesTest {
   private final ManualClock clock = new ManualClock(NOW);
   private final ObservedParking parking = new ObservedParking();
   private final BlockingQueue<DueBatch> batches = new LinkedBlockingQueue<>();
+  private final String name = "features-" + System.identityHashCode(this);
   private ShardedTimers timers = timers(Long.MAX_VALUE);
 
   private ShardedTimers timers(long maxPending) {
     return new ShardedTimers(
-        TimersConfig.defaults("features").withMaxPending(maxPending), clock, batches::add, parking);
+        TimersConfig.defaults(name).withMaxPending(maxPending), clock, batches::add, parking);
   }
 
   @AfterEach
@@ -40,24 +41,26 @@ class FrontFeaturesTest {
     parking.settle(timers);
   }
 
-  private static long threads(String name) {
+  private static List<Thread> threads(String name) {
     return Thread.getAllStackTraces().keySet().stream()
         .filter(thread -> thread.getName().equals(name))
-        .count();
+        .toList();
   }
 
   @Test
-  void startsItsThreadWithTheFirstChangeOnly() {
+  void startsItsThreadWithTheFirstChangeOnly() throws InterruptedException {
+    List<Thread> worker = new ArrayList<>();
     try (ShardedTimers lazy =
         new ShardedTimers(TimersConfig.defaults("lazy"), clock, batches::add)) {
       assertThat(lazy.pending()).isZero();
       lazy.clockChanged();
-      assertThat(threads("lazy")).isZero();
+      assertThat(threads("lazy")).isEmpty();
 
       lazy.open(0);
-      assertThat(threads("lazy")).isOne();
+      worker.addAll(threads("lazy"));
+      assertThat(worker).hasSize(1);
     }
-    assertThat(threads("lazy")).isZero();
+    worker.get(0).join();
   }
 
   @Test
@@ -78,7 +81,7 @@ class FrontFeaturesTest {
     }
     moveTo(NOW + 100);
 
-    assertThat(threads("features")).isOne();
+    assertThat(threads(name)).hasSize(1);
     assertThat(batches).extracting(DueBatch::shard).hasSize(20).doesNotHaveDuplicates();
   }
 
