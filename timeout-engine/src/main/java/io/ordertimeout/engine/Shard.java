@@ -68,13 +68,16 @@ final class Shard {
   void apply(TimerRun run) {
     wheel.lookAhead(run.ids(), run.size());
     for (int i = 0; i < run.size(); i++) {
-      TimerChange change = run.change(i);
-      noteChange(change.id());
-      if (change.arms()) {
-        wheel.schedule(change.id(), change.deadlineMillis());
-      } else {
-        wheel.cancel(change.id());
-      }
+      apply(run.change(i));
+    }
+  }
+
+  void apply(TimerChange change) {
+    noteChange(change.id());
+    if (change.arms()) {
+      wheel.schedule(change.id(), change.deadlineMillis());
+    } else {
+      wheel.cancel(change.id());
     }
   }
 

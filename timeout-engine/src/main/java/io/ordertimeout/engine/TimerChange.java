@@ -23,6 +23,9 @@ record TimerChange(int shard, long id, boolean arms, long deadlineMillis) implem
 
   @Override
   public void applyTo(TimersWorker worker) {
-    worker.gather(this);
+    Shard open = worker.shard(shard);
+    if (open != null) {
+      open.apply(this);
+    }
   }
 }

@@ -176,28 +176,6 @@ final class TimersWorker implements Runnable {
     return sum;
   }
 
-  /** Puts a change aside until there are more for the same shard. */
-  void gather(TimerChange change) {
-    if (!run.add(change)) {
-      applyRun();
-      run.add(change);
-    }
-  }
-
-  private void applyRun() {
-    if (run.isEmpty()) {
-      return;
-    }
-    try {
-      Shard open = shards.get(run.shard());
-      if (open != null) {
-        open.apply(run);
-      }
-    } finally {
-      run.clear();
-    }
-  }
-
   void open(int key) {
     TimingWheel wheel = new TimingWheel(config.tick().toMillis(), nowMillis);
     drop(key);
@@ -298,22 +276,52 @@ final class TimersWorker implements Runnable {
       }
       touched += command.timers();
       appliedArming += command.arming();
-      if (!(command instanceof TimerChange)) {
-        apply(this::applyRun);
+      if (command instanceof TimerChange change) {
+        gather(change);
+      } else {
+        apply(run);
+        apply(command);
       }
-      apply(() -> command.applyTo(this));
     }
-    apply(this::applyRun);
+    apply(run);
     commands.releaseWaiting();
     return touched > 0;
   }
 
-  private static void apply(Runnable change) {
-    try {
-      change.run();
-    } catch (Throwable failure) {
-      report("A change failed; the store has to make it good", failure);
+  /** Puts a change aside until there are more for the same shard. */
+  private void gather(TimerChange change) {
+    if (!run.add(change)) {
+      apply(run);
+      run.add(change);
     }
+  }
+
+  private void apply(TimerRun changes) {
+    if (changes.isEmpty()) {
+      return;
+    }
+    try {
+      Shard open = shards.get(changes.shard());
+      if (open != null) {
+        open.apply(changes);
+      }
+    } catch (Throwable failure) {
+      reportChange(failure);
+    } finally {
+      changes.clear();
+    }
+  }
+
+  private void apply(Command command) {
+    try {
+      command.applyTo(this);
+    } catch (Throwable failure) {
+      reportChange(failure);
+    }
+  }
+
+  private static void reportChange(Throwable failure) {
+    report("A change failed; the store has to make it good", failure);
   }
 
   private void finish() {
