@@ -24,8 +24,8 @@ final class Shard {
   private final long retryDelayMillis;
   private final long lateAfterMillis;
 
-  /** Ids that changed since the shard was opened; null once it is loaded. */
-  private @Nullable LongSet changedWhileLoading = new LongSet();
+  /** Ids that changed since the shard was opened; null if it is not being loaded. */
+  private @Nullable LongSet changedWhileLoading;
 
   private @Nullable DueBatch outstanding;
   private boolean paused;
@@ -38,12 +38,14 @@ final class Shard {
   Shard(
       int key,
       TimingWheel wheel,
+      boolean toBeLoaded,
       TimerBuffer buffer,
       DueListener listener,
       WakeUp wakeUp,
       TimersConfig config) {
     this.key = key;
     this.wheel = wheel;
+    this.changedWhileLoading = toBeLoaded ? new LongSet() : null;
     this.buffer = buffer;
     this.listener = listener;
     this.wakeUp = wakeUp;

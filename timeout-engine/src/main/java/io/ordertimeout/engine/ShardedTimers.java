@@ -59,20 +59,32 @@ public final class ShardedTimers implements AutoCloseable {
   }
 
   /**
-   * Opens a shard with an empty wheel, ready to be loaded. A shard that is open already is
-   * replaced: its timers are forgotten, and a batch of it that is not done yet no longer counts.
+   * Opens a shard with an empty wheel. A shard that is open already is replaced: its timers are
+   * forgotten, and a batch of it that is not done yet no longer counts.
    *
    * @param shard the shard
    * @throws IllegalStateException if stopped
    */
   public void open(int shard) {
-    worker.submit(new WorkerCommand(w -> w.open(shard)));
+    worker.submit(new WorkerCommand(w -> w.open(shard, false)));
+  }
+
+  /**
+   * Opens a shard like {@link #open}, ready to be loaded: until {@link #loaded} it remembers what
+   * changes, some 16 to 32 bytes a change.
+   *
+   * @param shard the shard
+   * @throws IllegalStateException if stopped
+   */
+  public void openForLoading(int shard) {
+    worker.submit(new WorkerCommand(w -> w.open(shard, true)));
   }
 
   /**
    * Feeds a shard from its store while changes go on: arms each timer that was neither scheduled,
-   * nor cancelled, nor handed out since {@link #open}. What is due is handed out meanwhile, so load
-   * the nearest deadlines first. After {@link #loaded} it arms each timer that is not armed.
+   * nor cancelled, nor handed out since {@link #openForLoading}. What is due is handed out
+   * meanwhile, so load the nearest deadlines first. Of a shard that is not being loaded it arms
+   * each timer that is not armed.
    *
    * @param shard the shard
    * @param ids the ids; copied
@@ -95,8 +107,7 @@ public final class ShardedTimers implements AutoCloseable {
   }
 
   /**
-   * Ends the loading of a shard and frees the memory of what changed meanwhile, some 16 to 32 bytes
-   * a change.
+   * Ends the loading of a shard and forgets what changed meanwhile.
    *
    * @param shard the shard
    * @throws IllegalStateException if stopped

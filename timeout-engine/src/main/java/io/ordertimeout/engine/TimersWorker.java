@@ -176,10 +176,10 @@ final class TimersWorker implements Runnable {
     return sum;
   }
 
-  void open(int key) {
+  void open(int key, boolean toBeLoaded) {
     TimingWheel wheel = new TimingWheel(config.tick().toMillis(), nowMillis);
     drop(key);
-    shards.put(key, new Shard(key, wheel, buffer, listener, wakeUp, config));
+    shards.put(key, new Shard(key, wheel, toBeLoaded, buffer, listener, wakeUp, config));
   }
 
   void drop(int key) {

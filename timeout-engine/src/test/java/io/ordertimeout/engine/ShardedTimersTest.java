@@ -261,7 +261,7 @@ class ShardedTimersTest {
 
   @Test
   void loadingDoesNotResurrectWhatChangedSinceOpen() throws InterruptedException {
-    timers.open(0);
+    timers.openForLoading(0);
     timers.cancel(0, 1);
     timers.schedule(0, 2, NOW + 5000);
     timers.schedule(0, 3, NOW);
@@ -289,7 +289,7 @@ class ShardedTimersTest {
 
   @Test
   void servesWhileLoading() throws InterruptedException {
-    timers.open(0);
+    timers.openForLoading(0);
     timers.load(0, new long[] {1}, new long[] {NOW - 1}, 1);
     settle();
 
@@ -316,11 +316,11 @@ class ShardedTimersTest {
 
   @Test
   void openingAnOpenShardReplacesIt() throws InterruptedException {
-    timers.open(0);
+    timers.openForLoading(0);
     timers.schedule(0, new long[] {1, 2}, new long[] {NOW, NOW + 10}, 2);
     settle();
     DueBatch old = onlyBatch();
-    timers.open(0);
+    timers.openForLoading(0);
     timers.load(0, new long[] {3, 4}, new long[] {NOW, NOW + 10}, 2);
     settle();
     assertThat(onlyBatch().ids()).containsExactly(3);

@@ -79,7 +79,7 @@ public class Shards implements SmartLifecycle {
   /** Takes the shard over: its wheel is rebuilt in the background and serves at once. */
   public void take(int shard) {
     watermark.open(shard);
-    timers.open(shard);
+    timers.openForLoading(shard);
     relay.adopt(shard);
     owned.put(shard, new Ownership(rebuild.begin(shard, timers), register(shard)));
   }
