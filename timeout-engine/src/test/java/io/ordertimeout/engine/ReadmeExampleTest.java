@@ -2,6 +2,7 @@ package io.ordertimeout.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -36,6 +37,25 @@ class ReadmeExampleTest {
     } finally {
       executor.shutdown();
     }
+  }
+
+  @Test
+  void worksForTasks() throws InterruptedException {
+    ExecutorService executor = Executors.newSingleThreadExecutor();
+    try (TaskTimer timer = new TaskTimer(TimersConfig.defaults("timeouts"), executor)) {
+      ScheduledTask timeout = timer.schedule(this::closeConnection, Duration.ofSeconds(30));
+      timeout.cancel();
+
+      assertThat(timeout.isCancelled()).isTrue();
+      timer.schedule(() -> cancelUnpaidOrder(1), Duration.ofMillis(1));
+      assertThat(cancelled.take()).isEqualTo(1);
+    } finally {
+      executor.shutdown();
+    }
+  }
+
+  private void closeConnection() {
+    throw new AssertionError("cancelled before");
   }
 
   private void cancelUnpaidOrder(long id) {

@@ -86,8 +86,8 @@ class TimingWheelModelTest {
   private static Arbitrary<Long> offsets() {
     Arbitrary<Long> edges =
         Combinators.combine(
-                Arbitraries.integers().between(0, 10), Arbitraries.longs().between(-1, 1))
-            .as((level, nudge) -> (1L << (6 * level)) + nudge);
+                Arbitraries.integers().between(0, 62), Arbitraries.longs().between(-1, 1))
+            .as((digit, nudge) -> (1L << digit) + nudge);
     Arbitrary<Long> forth =
         Arbitraries.oneOf(
             Arbitraries.of(0L, 1L, 63L, 64L, 900_000L),
