@@ -25,8 +25,8 @@ import java.util.concurrent.RejectedExecutionException;
  * Nothing is dropped.
  *
  * <p><b>Idle.</b> The worker parks until the earliest deadline, a change, {@link DueBatch#done()}
- * or {@link #clockChanged()}. It never polls. A timer far away costs a few wake-ups on its way, at
- * most one for each level of the wheel.
+ * or {@link #clockChanged()}. It never polls. A few timers far away cost no wake-up on their way,
+ * many in one slot at most one for each level of the wheel.
  *
  * <p><b>Shards that are not open</b> ignore changes: this is a cache of a store, and who opens a
  * shard loads it from there.
