@@ -85,6 +85,36 @@ class BlocksTest {
   }
 
   @Test
+  void theFirstPageDoublesAndHalves() {
+    grow(64);
+    assertThat(blocks.bytes()).isEqualTo(8 * 1_024 + MARGIN);
+    grow(65);
+    assertThat(blocks.bytes()).isEqualTo(8 * 2 * 65 * LONGS + MARGIN);
+    shrink(33);
+    assertThat(blocks.bytes()).isEqualTo(8 * 2 * 65 * LONGS + MARGIN);
+    shrink(32);
+    assertThat(blocks.bytes()).isBetween(8L * 65 * LONGS, 8L * 66 * LONGS);
+    check();
+  }
+
+  @Test
+  void givesAPageBackOnceTheOneBeforeIsLessThanHalfFull() {
+    long page = MIB - 8 * LONGS + MARGIN;
+    grow(8_192);
+    shrink(4_096);
+    assertThat(blocks.bytes()).isEqualTo(2 * page);
+    shrink(4_095);
+    assertThat(blocks.bytes()).isEqualTo(page);
+    grow(2 * 8_191 + 1);
+    assertThat(blocks.bytes()).isEqualTo(3 * page);
+    shrink(8_191 + 4_096);
+    assertThat(blocks.bytes()).isEqualTo(3 * page);
+    shrink(8_191 + 4_095);
+    assertThat(blocks.bytes()).isEqualTo(2 * page);
+    check();
+  }
+
+  @Test
   void copiesAndClearsWholeBlocksOnly() {
     grow(9_000);
 

@@ -143,6 +143,64 @@ class IndexAndListsTest {
     assertThat(bytes()).isLessThan(full / 3);
   }
 
+  @Test
+  void idsThatCollideAreKeptApartAlsoAcrossTheEndOfASegment() {
+    for (int n = 0; n < 40; n++) {
+      add(idOfHash(Integer.MAX_VALUE, n));
+      add(idOfHash(1, n));
+      add(idOfHash(1 << 30, n));
+    }
+    check();
+    for (int n = 40; n < 300; n++) {
+      removeAny();
+      add(idOfHash(n % 2 == 0 ? Integer.MAX_VALUE : 1, n));
+      removeAny();
+      add(idOfHash(Integer.MAX_VALUE - (n << 20), n));
+      check();
+    }
+    for (int n = 300; n < 700; n++) {
+      add(idOfHash(Integer.MAX_VALUE - (n & 7), n));
+    }
+    check();
+    while (!ids.isEmpty()) {
+      removeAny();
+      if (ids.size() % 8 == 0) {
+        check();
+      }
+    }
+  }
+
+  /** The inverse of {@link Hashing#spread}: a different id for each n. */
+  private static long idOfHash(int hash, int n) {
+    long h = ((long) hash << 33) | n;
+    h = (h ^ (h >>> 33)) * inverse(0xc4ceb9fe1a85ec53L);
+    h = (h ^ (h >>> 33)) * inverse(0xff51afd7ed558ccdL);
+    h ^= h >>> 33;
+    assertThat(Hashing.spread(h)).isEqualTo(hash);
+    return h;
+  }
+
+  private static long inverse(long odd) {
+    long inverse = odd;
+    for (int i = 0; i < 6; i++) {
+      inverse *= 2 - odd * inverse;
+    }
+    return inverse;
+  }
+
+  @Test
+  void countsItsMemory() {
+    assertThat(index.bytes()).isBetween(12_300L, 12_400L);
+    TimerLists lists = new TimerLists(8_192, index);
+    long empty = lists.bytes();
+    lists.add(4_095, 1, 0);
+    assertThat(lists.bytes()).isEqualTo(empty + 4 * 4_096);
+    lists.add(0, 2, 0);
+    assertThat(lists.bytes()).isEqualTo(empty + 4 * 4_096);
+    lists.add(4_096, 3, 0);
+    assertThat(lists.bytes()).isEqualTo(empty + 2 * 4 * 4_096);
+  }
+
   private int find(long id) {
     int location = index.find(id, timers);
     index.removeFound();
