@@ -16,8 +16,8 @@ import java.util.function.Function;
  * and caches, most of which are cancelled. Thread-safe.
  *
  * <p>A thin layer over {@link ShardedTimers}, which is better where timers have ids already and are
- * stored elsewhere: a task costs an object and an entry of a map, some 150 bytes. Scheduling and
- * cancelling are O(1) and wait only while the queue of changes is full.
+ * stored elsewhere: a task costs an object and an entry of a map. Scheduling and cancelling are
+ * O(1) and wait only while the queue of changes is full.
  *
  * <p>Tasks run on the executor given, never before their delay has passed, and each once. What the
  * executor rejects is offered again after {@link TimersConfig#retryDelay()}, so that nothing is
