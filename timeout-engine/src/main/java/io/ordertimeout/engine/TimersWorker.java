@@ -191,8 +191,12 @@ final class TimersWorker implements Runnable {
 
   @Override
   public void run() {
-    while (!stopping) {
+    while (true) {
       wakeUp.lower();
+      // Only now: a stop that found the flag still raised has left it to this look to see it.
+      if (stopping) {
+        break;
+      }
       long waitNanos;
       try {
         waitNanos = turn();

@@ -1,0 +1,53 @@
+package io.ordertimeout.engine;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.ZZ_Result;
+
+/**
+ * A command is queued while the worker looks for commands the last time: it sees it or stays awake.
+ */
+@JCStressTest
+@Outcome(id = "true, false", expect = ACCEPTABLE, desc = "seen, and looks once more")
+@Outcome(id = "true, true", expect = ACCEPTABLE, desc = "seen")
+@Outcome(id = "false, false", expect = ACCEPTABLE, desc = "not seen, stays awake")
+@Outcome(expect = FORBIDDEN, desc = "slept over")
+@State
+public class NewsAgainstParking {
+
+  private final CommandQueue commands = new CommandQueue(2);
+  private final WakeUp wakeUp = new WakeUp(nanos -> parked = true);
+  private boolean parked;
+
+  public NewsAgainstParking() {
+    wakeUp.raise();
+  }
+
+  private static boolean isClosed() {
+    return false;
+  }
+
+  @Actor
+  public void queue() {
+    commands.put(new TimerChange(0, 1, false, 0), NewsAgainstParking::isClosed);
+    wakeUp.raise();
+  }
+
+  @Actor
+  public void look(ZZ_Result result) {
+    wakeUp.lower();
+    result.r1 = !commands.isEmpty();
+  }
+
+  @Arbiter
+  public void park(ZZ_Result result) {
+    wakeUp.await(1);
+    result.r2 = parked;
+  }
+}
