@@ -3,6 +3,7 @@ package io.ordertimeout.engine;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -21,7 +22,7 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 @State
 public class NewsAgainstParking {
 
-  private final CommandQueue commands = new CommandQueue(2);
+  private final AtomicBoolean news = new AtomicBoolean();
   private final WakeUp wakeUp = new WakeUp(nanos -> parked = true);
   private boolean parked;
 
@@ -29,20 +30,16 @@ public class NewsAgainstParking {
     wakeUp.raise();
   }
 
-  private static boolean isClosed() {
-    return false;
-  }
-
   @Actor
-  public void queue() {
-    commands.put(new TimerChange(0, 1, false, 0), NewsAgainstParking::isClosed);
+  public void tell() {
+    news.setRelease(true);
     wakeUp.raise();
   }
 
   @Actor
   public void look(ZZ_Result result) {
     wakeUp.lower();
-    result.r1 = !commands.isEmpty();
+    result.r1 = news.getAcquire();
   }
 
   @Arbiter
