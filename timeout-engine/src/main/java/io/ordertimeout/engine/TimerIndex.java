@@ -52,7 +52,7 @@ final class TimerIndex implements TimerLists.Moves {
   private int[][] segments = new int[1][];
 
   private int[] counts = new int[1];
-  private int segmentCount = 1;
+  int segmentCount = 1;
 
   /** Covers the segments as they were before the splits of the present round, twice. */
   private int segmentMask = 1;

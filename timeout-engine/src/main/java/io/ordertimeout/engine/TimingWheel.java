@@ -44,11 +44,8 @@ public final class TimingWheel {
   /** The most timers that any wheel holds. */
   static final int MAX_TIMERS = 1 << 29;
 
-  /** Timers whose memory is looked up together. Their cache lines fit in the first-level cache. */
-  private static final int GROUP = 32;
-
-  /** Below so many timers everything is in the processor's caches anyway. */
-  private static final int WORTH_LOOKING_AHEAD = 1 << 14;
+  /** Timers that move down together at least. */
+  private static final int MOVED_TOGETHER = 32;
 
   /** In lists up to this long the first of the deadlines is looked up rather than estimated. */
   private static final int SHORT_LIST = 8;
@@ -66,13 +63,7 @@ public final class TimingWheel {
   /** A lower bound of the ticks that came too late even for {@link #behind}; NEVER if none did. */
   long earliestMissed = NEVER;
 
-  private final int[] hashes = new int[GROUP];
-  private final int[] addresses = new int[GROUP];
-  private final int[] locations = new int[GROUP];
-
-  /** Keeps what was only read to be near from being optimized away. */
-  @SuppressWarnings("UnusedVariable")
-  private long lookedAhead;
+  private final LookAhead lookAhead = new LookAhead(index, timers, this::slotOfDeadline);
 
   private boolean advancing;
 
@@ -167,8 +158,8 @@ public final class TimingWheel {
     Objects.checkFromIndexSize(0, count, deadlinesMillis.length);
     int armed = 0;
     for (int i = 0; i < count; i++) {
-      if (i % GROUP == 0) {
-        lookAheadToSchedule(ids, deadlinesMillis, i, Math.min(i + GROUP, count));
+      if (i % LookAhead.GROUP == 0) {
+        lookAhead.toSchedule(ids, deadlinesMillis, i, Math.min(i + LookAhead.GROUP, count));
       }
       if (schedule(ids[i], deadlinesMillis[i])) {
         armed++;
@@ -206,8 +197,8 @@ public final class TimingWheel {
     Objects.checkFromIndexSize(0, count, ids.length);
     int disarmed = 0;
     for (int i = 0; i < count; i++) {
-      if (i % GROUP == 0) {
-        lookAheadToCancel(ids, i, Math.min(i + GROUP, count));
+      if (i % LookAhead.GROUP == 0) {
+        lookAhead.toCancel(ids, i, Math.min(i + LookAhead.GROUP, count));
       }
       if (cancel(ids[i])) {
         disarmed++;
@@ -382,8 +373,8 @@ public final class TimingWheel {
       if (location == TimerLists.NONE || (levels == ahead && behindCount > 0)) {
         return true;
       }
-      if (group % GROUP == 0) {
-        lookAhead(slot, Math.min(GROUP, budget));
+      if (group % LookAhead.GROUP == 0) {
+        lookAhead.toRemoveLast(slot, budget);
       }
       budget--;
       if (!give(location, handler)) {
@@ -412,8 +403,8 @@ public final class TimingWheel {
   private void moveDown(Levels levels, int slot, int limit) {
     int count = Math.min(Math.min(limit, budget), timers.count(slot));
     for (int i = 0; i < count; i++) {
-      if (i % GROUP == 0) {
-        lookAhead(slot, Math.min(GROUP, count - i));
+      if (i % LookAhead.GROUP == 0) {
+        lookAhead.toRemoveLast(slot, count - i);
       }
       int location = timers.last(slot);
       long id = timers.id(location);
@@ -444,7 +435,7 @@ public final class TimingWheel {
       if (count > 0) {
         double start = Levels.sameUnit(level, before, tick) ? levels.passed(level, before) : 0;
         double share = (levels.passed(level, tick) - start) / (1 - start);
-        moveDown(levels, slot, Math.max(GROUP, (int) Math.ceil(count * share)));
+        moveDown(levels, slot, Math.max(MOVED_TOGETHER, (int) Math.ceil(count * share)));
       }
     }
   }
@@ -534,88 +525,15 @@ public final class TimingWheel {
     }
   }
 
-  /*
-   * To look ahead is to read what changing some timers will read, step by step for all of them, so
-   * that the processor waits for many reads at a time instead of one after the other.
-   */
-
   /** Makes changes of these timers, one by one from now, several times faster. */
   void lookAhead(long[] ids, int count) {
-    for (int from = 0; from < count; from += GROUP) {
-      lookAheadToCancel(ids, from, Math.min(from + GROUP, count));
+    for (int from = 0; from < count; from += LookAhead.GROUP) {
+      lookAhead.toCancel(ids, from, Math.min(from + LookAhead.GROUP, count));
     }
   }
 
-  private void lookAheadToSchedule(long[] ids, long[] deadlinesMillis, int from, int to) {
-    if (timers.size() < WORTH_LOOKING_AHEAD) {
-      return;
-    }
-    int count = to - from;
-    for (int i = 0; i < count; i++) {
-      addresses[i] = index.address(Hashing.spread(ids[from + i]));
-      locations[i] = timers.last(slotOf(tickAtOrAfter(deadlinesMillis[from + i])));
-    }
-    long seen = 0;
-    for (int i = 0; i < count; i++) {
-      seen += index.read(addresses[i]) + timers.id(locations[i]);
-    }
-    lookedAhead += seen;
-  }
-
-  private void lookAheadToCancel(long[] ids, int from, int to) {
-    if (timers.size() < WORTH_LOOKING_AHEAD) {
-      return;
-    }
-    int count = to - from;
-    for (int i = 0; i < count; i++) {
-      hashes[i] = Hashing.spread(ids[from + i]);
-      addresses[i] = index.address(hashes[i]);
-    }
-    long seen = 0;
-    for (int i = 0; i < count; i++) {
-      seen += index.read(addresses[i]);
-    }
-    int found = 0;
-    for (int i = 0; i < count; i++) {
-      int location = index.likely(hashes[i]);
-      locations[found] = location;
-      found += location == TimerLists.NONE ? 0 : 1;
-    }
-    for (int i = 0; i < found; i++) {
-      seen += timers.id(locations[i]) + timers.slot(locations[i]);
-    }
-    // The last timer of the list takes the place of the one that leaves.
-    for (int i = 0; i < found; i++) {
-      locations[i] = timers.last(timers.slot(locations[i]));
-    }
-    for (int i = 0; i < found; i++) {
-      seen += timers.id(locations[i]);
-    }
-    for (int i = 0; i < found; i++) {
-      addresses[i] = index.address(Hashing.spread(timers.id(locations[i])));
-    }
-    for (int i = 0; i < found; i++) {
-      seen += index.read(addresses[i]);
-    }
-    lookedAhead += seen;
-  }
-
-  /** Reads what removing the last so many timers of a slot will read. */
-  private void lookAhead(int slot, int count) {
-    if (timers.size() < WORTH_LOOKING_AHEAD) {
-      return;
-    }
-    int found = 0;
-    for (int location = timers.last(slot);
-        found < count && location != TimerLists.NONE;
-        location = timers.before(location)) {
-      addresses[found++] = index.address(Hashing.spread(timers.id(location)));
-    }
-    long seen = 0;
-    for (int i = 0; i < found; i++) {
-      seen += index.read(addresses[i]);
-    }
-    lookedAhead += seen;
+  private int slotOfDeadline(long deadlineMillis) {
+    return slotOf(tickAtOrAfter(deadlineMillis));
   }
 
   /** A lower bound of the earliest tick of the timers in some levels. */

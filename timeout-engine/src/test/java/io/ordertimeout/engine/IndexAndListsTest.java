@@ -81,6 +81,7 @@ class IndexAndListsTest {
       }
       check();
     }
+    assertThat(index.segmentCount).as("segments of 3,072 on average").isEqualTo(66);
     long full = bytes();
     assertThat(full / 200_000.0).as("bytes a timer").isBetween(20.0, 40.0);
     for (int i = 0; i < 200_000; i++) {
@@ -97,6 +98,7 @@ class IndexAndListsTest {
       // A page more of either kind may be kept for a while.
       assertThat(bytes()).as("at %s", size).isLessThan(empty + 4 * (1 << 20) + 48L * 2 * size);
     }
+    assertThat(index.segmentCount).isOne();
     assertThat(bytes()).isLessThan(empty + 200_000);
   }
 

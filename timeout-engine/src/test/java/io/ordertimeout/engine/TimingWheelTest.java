@@ -302,6 +302,7 @@ class TimingWheelTest {
       wheel.schedule(id, NOW + id);
     }
     long peak = wheel.bytes();
+    assertThat(peak).isEqualTo(wheel.index.bytes() + wheel.timers.bytes()).isPositive();
     for (int round = 0; round < 3; round++) {
       for (int id = 0; id < 50_000; id++) {
         wheel.cancel(id);

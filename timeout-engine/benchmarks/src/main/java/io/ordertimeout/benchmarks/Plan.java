@@ -42,6 +42,7 @@ final class Plan {
             TaskKind.WHOLE_LIFE_1_MS, "1 ms", options.largest(), List.of(WHEEL_BATCH), options));
     sections.add(front(options.upTo(FRONT_SIZE), options.heap()));
     sections.add(burst(options.largest(), options.heap()));
+    sections.add(frontBurst(options.largest(), options.heap()));
     return sections;
   }
 
@@ -122,6 +123,19 @@ final class Plan {
         List.of("wait-p50-us", "wait-p99-us", "wait-max-us"),
         List.of("wait p50, µs", "p99, µs", "max, µs"),
         "wait-max-us",
+        false);
+  }
+
+  private static Section frontBurst(int size, String heap) {
+    return new Section(
+        "A million due at once, through the thread-safe front: " + pending(size) + " besides",
+        TaskKind.FRONT_BURST,
+        size,
+        heap,
+        List.of(FRONT),
+        List.of("call-p99-us", "call-max-us", "effect-p99-us", "effect-max-us", "burst-ms"),
+        List.of("call p99, µs", "max, µs", "effect p99, µs", "max, µs", "all handed out, ms"),
+        "effect-max-us",
         false);
   }
 

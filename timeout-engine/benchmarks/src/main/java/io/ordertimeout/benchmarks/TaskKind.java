@@ -9,7 +9,8 @@ enum TaskKind {
   WHOLE_LIFE_64_MS,
   WHOLE_LIFE_1_MS,
   FRONT,
-  BURST;
+  BURST,
+  FRONT_BURST;
 
   Task task() {
     return switch (this) {
@@ -19,6 +20,7 @@ enum TaskKind {
       case WHOLE_LIFE_1_MS -> new WholeLifeTask(1);
       case FRONT -> new FrontTask();
       case BURST -> new BurstTask();
+      case FRONT_BURST -> new FrontBurstTask();
     };
   }
 
