@@ -7,9 +7,9 @@ import java.util.Arrays;
  *
  * <p>Two levels. Linear hashing (W. Litwin, "Linear Hashing: A New Tool for File and Table
  * Addressing", VLDB 1980) spreads the ids over segments, and adds and takes away one segment at a
- * time. So it never rewrites more than two segments at once, some 4,000 entries, and makes no
- * garbage when it does. A segment is a hash table of buckets of eight entries, one cache line, in
- * as many blocks as keep it 0.25 to 0.64 full. What does not fit into a bucket goes to the next
+ * time. So it never rewrites more than two segments at once, some 6,000 entries, and makes hardly
+ * any garbage when it does. A segment is a hash table of buckets of eight entries, one cache line,
+ * in as many blocks as keep it 0.25 to 0.64 full. What does not fit into a bucket goes to the next
  * that has room; deleting from a full bucket brings back what had gone on (after D. Knuth, The Art
  * of Computer Programming 6.4, algorithm R), so that a bucket with room always ends a search, there
  * are no tombstones, and a wheel that runs for years does not slow down.

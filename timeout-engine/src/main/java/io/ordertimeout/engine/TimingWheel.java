@@ -20,7 +20,7 @@ import java.util.concurrent.RejectedExecutionException;
  * calls that take many ids are several times faster for each than those that take one, once the
  * timers outgrow the processor's caches: they overlap the waits for memory.
  *
- * <p><b>Memory.</b> About 30 bytes a timer, found by its id, when there are many; no object per
+ * <p><b>Memory.</b> About 32 bytes a timer, found by its id, when there are many; no object per
  * timer; given back as timers leave. After an {@code OutOfMemoryError} a wheel must not be used any
  * more. Ids that are made to collide under MurmurHash3's finalizer make a wheel slow, not wrong.
  */

@@ -39,10 +39,9 @@ class ChangesFromManyThreadsTest extends RunningFront {
     assertThat(onlyBatch().ids()).containsExactlyInAnyOrder(1, 2);
   }
 
-  @Test
-  void callersWaitWhileTheQueueIsFull() throws InterruptedException {
+  /** Returns when the worker is in the listener, where it stays. */
+  private void keepTheWorkerBusyUntil(CountDownLatch release) throws InterruptedException {
     CountDownLatch inListener = new CountDownLatch(1);
-    CountDownLatch release = new CountDownLatch(1);
     first =
         batch -> {
           inListener.countDown();
@@ -51,6 +50,12 @@ class ChangesFromManyThreadsTest extends RunningFront {
     timers.open(0);
     timers.schedule(0, 1, NOW);
     inListener.await();
+  }
+
+  @Test
+  void callersWaitWhileTheQueueIsFull() throws InterruptedException {
+    CountDownLatch release = new CountDownLatch(1);
+    keepTheWorkerBusyUntil(release);
     AtomicInteger accepted = new AtomicInteger();
     AtomicBoolean interruptedAfter = new AtomicBoolean();
     Thread caller =
@@ -77,16 +82,8 @@ class ChangesFromManyThreadsTest extends RunningFront {
 
   @Test
   void callersThatWaitLearnOfTheClosing() throws InterruptedException {
-    CountDownLatch inListener = new CountDownLatch(1);
     CountDownLatch release = new CountDownLatch(1);
-    first =
-        batch -> {
-          inListener.countDown();
-          awaitQuietly(release);
-        };
-    timers.open(0);
-    timers.schedule(0, 1, NOW);
-    inListener.await();
+    keepTheWorkerBusyUntil(release);
     AtomicInteger accepted = new AtomicInteger();
     AtomicReference<String> failure = new AtomicReference<>("");
     Thread caller =

@@ -1,35 +1,57 @@
 package io.ordertimeout.benchmarks;
 
 import io.netty.util.HashedWheelTimer;
+import io.netty.util.Timeout;
+import io.netty.util.TimerTask;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
-/** What both uses of Netty's wheel share. */
-final class NettyTimers {
+/** Netty's wheel, whichever way its handles are kept. */
+abstract class NettyTimers implements Contestant {
 
   /** As Netty's own default. */
   private static final long TICK_MILLIS = 100;
 
   private static final int SLOTS = 512;
 
-  private NettyTimers() {}
+  private final HashedWheelTimer timer =
+      new HashedWheelTimer(Daemons.named("netty"), TICK_MILLIS, TimeUnit.MILLISECONDS, SLOTS);
 
-  static HashedWheelTimer start() {
-    HashedWheelTimer timer =
-        new HashedWheelTimer(Daemons.named("netty"), TICK_MILLIS, TimeUnit.MILLISECONDS, SLOTS);
+  NettyTimers() {
     timer.start();
-    return timer;
+  }
+
+  final Timeout start(TimerTask task, long delayMillis) {
+    return timer.newTimeout(task, delayMillis, TimeUnit.MILLISECONDS);
+  }
+
+  static void cancel(@Nullable Timeout timeout) {
+    if (timeout != null) {
+      timeout.cancel();
+    }
+  }
+
+  @Override
+  public final long pending() {
+    return timer.pendingTimeouts();
   }
 
   /**
    * Waits until the worker has hung up and taken down everything. It takes up new timers in order,
    * so one that is due at once tells; cancellations it takes up just before, hence twice.
    */
-  static void settle(HashedWheelTimer timer) {
+  @Override
+  public final void settle() {
     for (int i = 0; i < 2; i++) {
       CountDownLatch fired = new CountDownLatch(1);
-      timer.newTimeout(timeout -> fired.countDown(), 0, TimeUnit.MILLISECONDS);
+      start(timeout -> fired.countDown(), 0);
       Waiting.on(fired);
     }
+  }
+
+  @Override
+  public final void close() {
+    timer.stop();
   }
 }
