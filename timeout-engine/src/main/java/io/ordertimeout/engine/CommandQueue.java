@@ -84,8 +84,7 @@ final class CommandQueue {
   /** Wakes the callers that wait for room, or to see that it is closed. */
   void releaseWaiting() {
     // The queue frees its places with ordered stores: without the fence the worker could miss a
-    // caller
-    // that in turn missed the free place.
+    // caller that in turn missed the free place.
     VarHandle.fullFence();
     if (waiting.get() > 0) {
       lock.lock();
