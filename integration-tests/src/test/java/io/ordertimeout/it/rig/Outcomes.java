@@ -1,4 +1,4 @@
-package io.ordertimeout.it;
+package io.ordertimeout.it.rig;
 
 import static org.awaitility.Awaitility.await;
 
@@ -20,7 +20,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 
 /** Everything that the service publishes on one stage, read from the beginning. Thread-safe. */
-final class Outcomes implements AutoCloseable {
+public final class Outcomes implements AutoCloseable {
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -44,7 +44,8 @@ final class Outcomes implements AutoCloseable {
             new ByteArrayDeserializer());
   }
 
-  static Outcomes watch(TestPlatform platform, TopicNames topics, Collection<TopicPartition> all) {
+  public static Outcomes watch(
+      TestPlatform platform, TopicNames topics, Collection<TopicPartition> all) {
     Outcomes outcomes = new Outcomes(platform, topics);
     outcomes.consumer.assign(all);
     outcomes.consumer.seekToBeginning(all);
@@ -76,34 +77,34 @@ final class Outcomes implements AutoCloseable {
     return events.computeIfAbsent(topic, name -> new ConcurrentLinkedQueue<>());
   }
 
-  List<PublishedEvent> cancelled() {
+  public List<PublishedEvent> cancelled() {
     return List.copyOf(of(topics.cancelled()));
   }
 
-  List<PublishedEvent> cancelled(String orderId) {
+  public List<PublishedEvent> cancelled(String orderId) {
     return cancelled().stream().filter(event -> event.key().equals(orderId)).toList();
   }
 
-  List<PublishedEvent> conflicts() {
+  public List<PublishedEvent> conflicts() {
     return List.copyOf(of(topics.conflict()));
   }
 
-  List<PublishedEvent> conflicts(String orderId) {
+  public List<PublishedEvent> conflicts(String orderId) {
     return conflicts().stream().filter(event -> event.key().equals(orderId)).toList();
   }
 
-  List<PublishedEvent> deadLetters(String input) {
+  public List<PublishedEvent> deadLetters(String input) {
     return List.copyOf(of(TopicNames.deadLetters(input)));
   }
 
-  List<PublishedEvent> deadLetters() {
+  public List<PublishedEvent> deadLetters() {
     List<PublishedEvent> all = new ArrayList<>();
     topics.inputs().forEach(input -> all.addAll(deadLetters(input)));
     return all;
   }
 
   /** Waits for the first cancellation of the order. */
-  PublishedEvent awaitCancelled(String orderId) {
+  public PublishedEvent awaitCancelled(String orderId) {
     return Objects.requireNonNull(
         await("cancellation of " + orderId)
             .atMost(PATIENCE)
@@ -112,14 +113,14 @@ final class Outcomes implements AutoCloseable {
   }
 
   /** Waits for as many conflicts of the order. */
-  List<PublishedEvent> awaitConflicts(String orderId, int count) {
+  public List<PublishedEvent> awaitConflicts(String orderId, int count) {
     return await("conflicts of " + orderId)
         .atMost(PATIENCE)
         .until(() -> conflicts(orderId), events -> events.size() >= count);
   }
 
   /** Whether everything below those offsets was read. */
-  boolean hasRead(Map<TopicPartition, Long> ends) {
+  public boolean hasRead(Map<TopicPartition, Long> ends) {
     return ends.entrySet().stream()
         .allMatch(end -> positions.getOrDefault(end.getKey(), 0L) >= end.getValue());
   }

@@ -1,8 +1,12 @@
-package io.ordertimeout.it;
+package io.ordertimeout.it.crash;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.ordertimeout.it.rig.Database;
+import io.ordertimeout.it.rig.PublishedEvent;
+import io.ordertimeout.it.rig.Service;
+import io.ordertimeout.it.rig.Stage;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

@@ -1,4 +1,4 @@
-package io.ordertimeout.it;
+package io.ordertimeout.it.rig;
 
 import static org.awaitility.Awaitility.await;
 
@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Map;
 
 /** The service as a process of its own, started from its jar, which can be killed. */
-final class ServiceProcess implements AutoCloseable {
+public final class ServiceProcess implements AutoCloseable {
 
   private static final Duration START_PATIENCE = Duration.ofSeconds(90);
 
@@ -35,7 +35,7 @@ final class ServiceProcess implements AutoCloseable {
   }
 
   /** Starts it; what it logs is added to a file of that name. */
-  static ServiceProcess start(String logName, Map<String, String> settings) {
+  public static ServiceProcess start(String logName, Map<String, String> settings) {
     int port = freePort();
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -63,7 +63,7 @@ final class ServiceProcess implements AutoCloseable {
   }
 
   /** Waits until it says that it owns its shards and has rebuilt them. */
-  void awaitReady() {
+  public void awaitReady() {
     await("readiness")
         .atMost(START_PATIENCE)
         .pollInterval(Duration.ofMillis(250))
@@ -82,7 +82,7 @@ final class ServiceProcess implements AutoCloseable {
   }
 
   /** Ends it as a power cut does (SIGKILL). */
-  void kill() {
+  public void kill() {
     process.destroyForcibly();
     try {
       process.waitFor();

@@ -1,4 +1,4 @@
-package io.ordertimeout.it;
+package io.ordertimeout.it.rig;
 
 import static org.awaitility.Awaitility.await;
 
@@ -21,25 +21,25 @@ import org.jspecify.annotations.Nullable;
  * Orders at a steady rate, 70 of 100 of which are paid: most in time, some late. It remembers what
  * it did, so that the outcome can be held against it.
  */
-final class Load implements AutoCloseable {
+public final class Load implements AutoCloseable {
 
   private static final int ORDERS_A_TICK = 2;
   private static final Duration TICK = Duration.ofMillis(10);
   private static final double PAID = 0.7;
 
   /** An order and, once Kafka has its payment, the time at which Kafka said so. */
-  static final class Order {
-    final String id;
-    final Instant deadline;
-    volatile boolean payment;
-    volatile @Nullable Instant paidAcknowledged;
+  public static final class Order {
+    public final String id;
+    public final Instant deadline;
+    public volatile boolean payment;
+    public volatile @Nullable Instant paidAcknowledged;
 
     Order(String id, Instant deadline) {
       this.id = id;
       this.deadline = deadline;
     }
 
-    boolean paidInTime() {
+    public boolean paidInTime() {
       Instant acknowledged = paidAcknowledged;
       return acknowledged != null && acknowledged.isBefore(deadline);
     }
@@ -63,7 +63,7 @@ final class Load implements AutoCloseable {
   }
 
   /** Begins to publish two hundred orders a second. */
-  static Load start(Stage stage) {
+  public static Load start(Stage stage) {
     return new Load(stage);
   }
 
@@ -120,7 +120,7 @@ final class Load implements AutoCloseable {
   }
 
   /** Creates no more orders, publishes the payments still to come, and returns all orders. */
-  List<Order> finish() {
+  public List<Order> finish() {
     ticks.cancel(false);
     await("payments").atMost(Duration.ofSeconds(60)).until(() -> unfinished.get() == 0);
     Throwable thrown = failure.get();

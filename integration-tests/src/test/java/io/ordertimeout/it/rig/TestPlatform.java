@@ -1,4 +1,4 @@
-package io.ordertimeout.it;
+package io.ordertimeout.it.rig;
 
 import io.ordertimeout.local.EmbeddedPlatform;
 import java.util.Locale;
@@ -16,7 +16,8 @@ import org.testcontainers.postgresql.PostgreSQLContainer;
  * @param bootstrapServers {@code host:port} of the broker
  * @param jdbcUrl of a database in which other databases can be made
  */
-record TestPlatform(String bootstrapServers, String jdbcUrl, String username, String password) {
+public record TestPlatform(
+    String bootstrapServers, String jdbcUrl, String username, String password) {
 
   private static final Logger log = LoggerFactory.getLogger(TestPlatform.class);
   private static final String KAFKA_IMAGE = "apache/kafka:4.2.0";
@@ -33,7 +34,7 @@ record TestPlatform(String bootstrapServers, String jdbcUrl, String username, St
   }
 
   /** Started when it is first asked for; ends with the JVM. */
-  static TestPlatform shared() {
+  public static TestPlatform shared() {
     return Holder.SHARED;
   }
 

@@ -1,4 +1,4 @@
-package io.ordertimeout.it;
+package io.ordertimeout.it.rig;
 
 import static org.awaitility.Awaitility.await;
 
@@ -29,9 +29,9 @@ import org.apache.kafka.common.config.TopicConfig;
  * What a test has to itself on the shared platform: topics, a consumer group, a database; a shop
  * that writes and a reader of what comes out.
  */
-final class Stage implements AutoCloseable {
+public final class Stage implements AutoCloseable {
 
-  static final int PARTITIONS = 3;
+  public static final int PARTITIONS = 3;
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -57,11 +57,11 @@ final class Stage implements AutoCloseable {
     this.outcomes = Outcomes.watch(platform, topics, withTopics ? outputs() : List.of());
   }
 
-  static Stage create() {
+  public static Stage create() {
     return new Stage(true);
   }
 
-  static Stage withoutTopics() {
+  public static Stage withoutTopics() {
     return new Stage(false);
   }
 
@@ -88,12 +88,12 @@ final class Stage implements AutoCloseable {
     createTopics(all);
   }
 
-  void createTopics(Collection<NewTopic> newTopics) {
+  public void createTopics(Collection<NewTopic> newTopics) {
     get(admin.createTopics(newTopics).all());
   }
 
   /** The partitions of those of the stage's topics that exist, by topic. */
-  Map<String, Integer> partitionCounts() {
+  public Map<String, Integer> partitionCounts() {
     Set<String> existing = get(admin.listTopics().names());
     List<String> own = existing.stream().filter(topic -> topic.startsWith(name)).toList();
     return get(admin.describeTopics(own).allTopicNames()).entrySet().stream()
@@ -103,12 +103,12 @@ final class Stage implements AutoCloseable {
   }
 
   /** The service in this process, with more settings given as pairs of name and value. */
-  Service startService(String... more) {
+  public Service startService(String... more) {
     return Service.start(settings(more));
   }
 
   /** The service as a process of its own. */
-  ServiceProcess startProcess(String... more) {
+  public ServiceProcess startProcess(String... more) {
     return ServiceProcess.start(name, settings(more));
   }
 
@@ -130,37 +130,37 @@ final class Stage implements AutoCloseable {
     return settings;
   }
 
-  String name() {
+  public String name() {
     return name;
   }
 
-  TopicNames topics() {
+  public TopicNames topics() {
     return topics;
   }
 
-  Database database() {
+  public Database database() {
     return database;
   }
 
-  Shop shop() {
+  public Shop shop() {
     return shop;
   }
 
   /** A shop whose payments stand in a transaction. */
-  Shop transactionalShop() {
+  public Shop transactionalShop() {
     return Shop.transactional(platform, topics, name);
   }
 
-  Outcomes outcomes() {
+  public Outcomes outcomes() {
     return outcomes;
   }
 
   /** Waits until Postgres's clock has passed the time. */
-  void awaitPast(Instant time) {
+  public void awaitPast(Instant time) {
     await("Postgres's clock").atMost(PATIENCE).until(() -> database.now().isAfter(time));
   }
 
-  void awaitState(String orderId, String state) {
+  public void awaitState(String orderId, String state) {
     await(orderId + " " + state)
         .atMost(PATIENCE)
         .until(() -> state.equals(database.state(orderId)));
@@ -170,7 +170,7 @@ final class Stage implements AutoCloseable {
    * Waits until everything in the input topics is committed, nothing waits in the outbox, and all
    * that was published is read. What has not come out by then is not going to, but for deadlines.
    */
-  void awaitQuiet() {
+  public void awaitQuiet() {
     Map<TopicPartition, Long> ends = ends(topics.inputs());
     await("offsets").atMost(PATIENCE).until(() -> committed(ends));
     await("outbox").atMost(PATIENCE).until(() -> database.outboxRows() == 0);
@@ -179,7 +179,7 @@ final class Stage implements AutoCloseable {
   }
 
   /** Waits until no order is pending, and then for quiet. */
-  void awaitAllDecided() {
+  public void awaitAllDecided() {
     Map<TopicPartition, Long> ends = ends(topics.inputs());
     await("offsets").atMost(PATIENCE).until(() -> committed(ends));
     await("decisions").atMost(PATIENCE).until(() -> database.pending() == 0);

@@ -1,4 +1,4 @@
-package io.ordertimeout.it;
+package io.ordertimeout.it.rig;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -10,30 +10,30 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** A record that the service published. */
-record PublishedEvent(ConsumerRecord<byte[], byte @Nullable []> record) {
+public record PublishedEvent(ConsumerRecord<byte[], byte @Nullable []> record) {
 
-  String key() {
+  public String key() {
     return new String(record.key(), StandardCharsets.UTF_8);
   }
 
-  JsonNode body() {
+  public JsonNode body() {
     return JsonMapper.shared().readTree(Objects.requireNonNull(record.value()));
   }
 
-  String text(String field) {
+  public String text(String field) {
     return body().path(field).asString();
   }
 
-  Instant instant(String field) {
+  public Instant instant(String field) {
     return Instant.parse(text(field));
   }
 
   /** When the broker appended it. */
-  Instant appendedAt() {
+  public Instant appendedAt() {
     return Instant.ofEpochMilli(record.timestamp());
   }
 
-  @Nullable String header(String name) {
+  public @Nullable String header(String name) {
     Header header = record.headers().lastHeader(name);
     return header == null ? null : new String(header.value(), StandardCharsets.UTF_8);
   }

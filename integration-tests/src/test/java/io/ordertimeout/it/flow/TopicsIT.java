@@ -1,8 +1,11 @@
-package io.ordertimeout.it;
+package io.ordertimeout.it.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ordertimeout.it.rig.Service;
+import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.rig.TopicNames;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;

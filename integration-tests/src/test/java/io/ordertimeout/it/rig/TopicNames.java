@@ -1,12 +1,13 @@
-package io.ordertimeout.it;
+package io.ordertimeout.it.rig;
 
 import java.util.List;
 import java.util.Map;
 
 /** The topics of one stage, which no other stage uses. */
-record TopicNames(String created, String paid, String closed, String cancelled, String conflict) {
+public record TopicNames(
+    String created, String paid, String closed, String cancelled, String conflict) {
 
-  static TopicNames of(String prefix) {
+  public static TopicNames of(String prefix) {
     return new TopicNames(
         prefix + "-created",
         prefix + "-paid",
@@ -15,19 +16,19 @@ record TopicNames(String created, String paid, String closed, String cancelled, 
         prefix + "-conflict");
   }
 
-  static String deadLetters(String input) {
+  public static String deadLetters(String input) {
     return input + ".dlt";
   }
 
-  List<String> inputs() {
+  public List<String> inputs() {
     return List.of(created, paid, closed);
   }
 
-  List<String> deadLetters() {
+  public List<String> deadLetters() {
     return inputs().stream().map(TopicNames::deadLetters).toList();
   }
 
-  Map<String, String> settings() {
+  public Map<String, String> settings() {
     return Map.of(
         "order-timeout.topics.created", created,
         "order-timeout.topics.paid", paid,

@@ -1,7 +1,13 @@
-package io.ordertimeout.it;
+package io.ordertimeout.it.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ordertimeout.it.rig.Database;
+import io.ordertimeout.it.rig.PublishedEvent;
+import io.ordertimeout.it.rig.Service;
+import io.ordertimeout.it.rig.Shop;
+import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.rig.TopicNames;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;

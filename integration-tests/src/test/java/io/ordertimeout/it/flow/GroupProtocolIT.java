@@ -1,7 +1,9 @@
-package io.ordertimeout.it;
+package io.ordertimeout.it.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ordertimeout.it.rig.Service;
+import io.ordertimeout.it.rig.Stage;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 

@@ -1,7 +1,10 @@
-package io.ordertimeout.it;
+package io.ordertimeout.it.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ordertimeout.it.rig.PublishedEvent;
+import io.ordertimeout.it.rig.Service;
+import io.ordertimeout.it.rig.Stage;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

@@ -1,4 +1,4 @@
-package io.ordertimeout.it;
+package io.ordertimeout.it.rig;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
@@ -10,7 +10,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /** The service in this process. */
-final class Service implements AutoCloseable {
+public final class Service implements AutoCloseable {
 
   private final ConfigurableApplicationContext context;
 
@@ -18,7 +18,7 @@ final class Service implements AutoCloseable {
     this.context = context;
   }
 
-  static Service start(Map<String, String> settings) {
+  public static Service start(Map<String, String> settings) {
     return new Service(
         new SpringApplicationBuilder(OrderServiceApplication.class)
             .bannerMode(Banner.Mode.OFF)
@@ -31,12 +31,12 @@ final class Service implements AutoCloseable {
   }
 
   /** The sum of a gauge over its tags. */
-  double gauge(String name) {
+  public double gauge(String name) {
     return meters().find(name).gauges().stream().mapToDouble(Gauge::value).sum();
   }
 
   /** The sum of a counter over those of its series that have the tags. */
-  double counter(String name, String... tags) {
+  public double counter(String name, String... tags) {
     return meters().find(name).tags(tags).counters().stream().mapToDouble(Counter::count).sum();
   }
 

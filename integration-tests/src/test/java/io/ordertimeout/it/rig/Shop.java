@@ -1,4 +1,4 @@
-package io.ordertimeout.it;
+package io.ordertimeout.it.rig;
 
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
@@ -16,7 +16,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The shop that publishes the events the service reads. Thread-safe. */
-final class Shop implements AutoCloseable {
+public final class Shop implements AutoCloseable {
 
   private static final long PATIENCE_SECONDS = 30;
 
@@ -28,12 +28,12 @@ final class Shop implements AutoCloseable {
     this.producer = producer;
   }
 
-  static Shop open(TestPlatform platform, TopicNames topics) {
+  public static Shop open(TestPlatform platform, TopicNames topics) {
     return new Shop(topics, producer(platform, Map.of()));
   }
 
   /** A shop that publishes within transactions only. */
-  static Shop transactional(TestPlatform platform, TopicNames topics, String id) {
+  public static Shop transactional(TestPlatform platform, TopicNames topics, String id) {
     Shop shop =
         new Shop(topics, producer(platform, Map.of(ProducerConfig.TRANSACTIONAL_ID_CONFIG, id)));
     shop.producer.initTransactions();
@@ -52,32 +52,33 @@ final class Shop implements AutoCloseable {
   }
 
   /** The transactions of a transactional shop. */
-  Producer<?, ?> transactions() {
+  public Producer<?, ?> transactions() {
     return producer;
   }
 
   /** Returns when the event is in Kafka. */
-  RecordMetadata created(String orderId, Map<String, ?> fields) {
+  public RecordMetadata created(String orderId, Map<String, ?> fields) {
     return await(send(topics.created(), orderId, fields));
   }
 
   /** Returns when the event is in Kafka. */
-  RecordMetadata paid(String orderId, String paymentId) {
+  public RecordMetadata paid(String orderId, String paymentId) {
     return paid(orderId, Map.of("paymentId", paymentId));
   }
 
   /** Returns when the event is in Kafka. */
-  RecordMetadata paid(String orderId, Map<String, ?> fields) {
+  public RecordMetadata paid(String orderId, Map<String, ?> fields) {
     return await(send(topics.paid(), orderId, fields));
   }
 
   /** Returns when the event is in Kafka. */
-  RecordMetadata closed(String orderId) {
+  public RecordMetadata closed(String orderId) {
     return await(send(topics.closed(), orderId, Map.of("reason", "CUSTOMER")));
   }
 
   /** An event with its order id and those fields, keyed by order id. */
-  CompletableFuture<RecordMetadata> send(String topic, String orderId, Map<String, ?> fields) {
+  public CompletableFuture<RecordMetadata> send(
+      String topic, String orderId, Map<String, ?> fields) {
     Map<String, Object> event = new LinkedHashMap<>();
     event.put("orderId", orderId);
     event.putAll(fields);
@@ -86,7 +87,7 @@ final class Shop implements AutoCloseable {
 
   // The callback completes the future that is returned.
   @SuppressWarnings("FutureReturnValueIgnored")
-  CompletableFuture<RecordMetadata> send(ProducerRecord<byte[], byte[]> record) {
+  public CompletableFuture<RecordMetadata> send(ProducerRecord<byte[], byte[]> record) {
     CompletableFuture<RecordMetadata> sent = new CompletableFuture<>();
     producer.send(
         record,
@@ -100,7 +101,7 @@ final class Shop implements AutoCloseable {
     return sent;
   }
 
-  static RecordMetadata await(CompletableFuture<RecordMetadata> sent) {
+  public static RecordMetadata await(CompletableFuture<RecordMetadata> sent) {
     try {
       return sent.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
@@ -111,11 +112,11 @@ final class Shop implements AutoCloseable {
     }
   }
 
-  static byte[] json(Map<String, ?> event) {
+  public static byte[] json(Map<String, ?> event) {
     return JsonMapper.shared().writeValueAsBytes(event);
   }
 
-  static byte[] utf8(String text) {
+  public static byte[] utf8(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 

@@ -1,4 +1,4 @@
-package io.ordertimeout.it;
+package io.ordertimeout.it.rig;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -13,7 +13,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /** The database of one stage, read past the service. */
-final class Database {
+public final class Database {
 
   private final TestPlatform platform;
   private final String name;
@@ -25,21 +25,21 @@ final class Database {
     this.jdbc = template(platform, url(platform.jdbcUrl(), name));
   }
 
-  static Database create(TestPlatform platform, String name) {
+  public static Database create(TestPlatform platform, String name) {
     template(platform, platform.jdbcUrl()).execute("create database " + name);
     return new Database(platform, name);
   }
 
-  void drop() {
+  public void drop() {
     template(platform, platform.jdbcUrl()).execute("drop database " + name + " with (force)");
   }
 
-  String url() {
+  public String url() {
     return url(platform.jdbcUrl(), name);
   }
 
   /** Postgres's clock. */
-  Instant now() {
+  public Instant now() {
     return Objects.requireNonNull(
             jdbc.queryForObject("select clock_timestamp()", OffsetDateTime.class))
         .toInstant();
@@ -49,7 +49,7 @@ final class Database {
    * What an order has in a column or an expression of them, as text; null if the order or the value
    * is missing.
    */
-  @Nullable String column(String orderId, String column) {
+  public @Nullable String column(String orderId, String column) {
     List<@Nullable String> values =
         jdbc.queryForList(
             "select (" + column + ")::text from order_deadline where order_id = ?",
@@ -59,11 +59,11 @@ final class Database {
   }
 
   /** The state of an order, or null if the service does not know it. */
-  @Nullable String state(String orderId) {
+  public @Nullable String state(String orderId) {
     return column(orderId, "state");
   }
 
-  @Nullable Instant deadline(String orderId) {
+  public @Nullable Instant deadline(String orderId) {
     List<OffsetDateTime> values =
         jdbc.queryForList(
             "select deadline from order_deadline where order_id = ? and deadline is not null",
@@ -73,7 +73,7 @@ final class Database {
   }
 
   /** The states of all orders, by order id. */
-  Map<String, String> states() {
+  public Map<String, String> states() {
     List<Map.Entry<String, String>> rows =
         jdbc.query(
             "select order_id, state from order_deadline",
@@ -82,21 +82,22 @@ final class Database {
   }
 
   /** How many orders are in each state. */
-  Map<String, Long> countByState() {
+  public Map<String, Long> countByState() {
     return states().values().stream()
         .collect(Collectors.groupingBy(Function.identity(), Collectors.counting()));
   }
 
-  long pending() {
+  public long pending() {
     return count("select count(*) from order_deadline where state = 'PENDING'");
   }
 
-  long outboxRows() {
+  public long outboxRows() {
     return count("select count(*) from outbox");
   }
 
   /** Leaves an order as a crash between decision and publication just did. */
-  void decideWithoutPublishing(String orderId, int shard, Instant createdAt, Instant deadline) {
+  public void decideWithoutPublishing(
+      String orderId, int shard, Instant createdAt, Instant deadline) {
     jdbc.update(
         """
         with cancelled as (
@@ -120,7 +121,7 @@ final class Database {
   }
 
   /** Leaves an order settled that long ago, with a payment in conflict detected then. */
-  void settleInThePast(String orderId, Duration ago) {
+  public void settleInThePast(String orderId, Duration ago) {
     jdbc.update(
         """
         with settled as (
@@ -135,7 +136,7 @@ final class Database {
         (double) ago.toSeconds());
   }
 
-  long conflicts() {
+  public long conflicts() {
     return count("select count(*) from payment_conflict");
   }
 

@@ -1,8 +1,11 @@
-package io.ordertimeout.it;
+package io.ordertimeout.it.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.ordertimeout.it.rig.Database;
+import io.ordertimeout.it.rig.Service;
+import io.ordertimeout.it.rig.Stage;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
