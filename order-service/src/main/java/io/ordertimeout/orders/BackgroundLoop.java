@@ -2,12 +2,10 @@ package io.ordertimeout.orders;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * A thread that takes one turn after the other until it is stopped. A turn that fails is logged
- * and, after a pause, followed by the next: no failure ends the loop.
+ * A thread that takes one turn after the other until it is stopped. A turn that fails is noted and,
+ * after a pause, followed by the next: no failure ends the loop.
  */
 public final class BackgroundLoop {
 
@@ -18,10 +16,9 @@ public final class BackgroundLoop {
     void take() throws InterruptedException;
   }
 
-  private static final Logger log = LoggerFactory.getLogger(BackgroundLoop.class);
-
   private final Turn turn;
   private final Duration pauseAfterFailure;
+  private final Step step;
   private final String consequence;
   private final Thread thread;
   private volatile boolean running = true;
@@ -29,16 +26,18 @@ public final class BackgroundLoop {
   /**
    * Makes a loop that is not running yet.
    *
-   * @param name the thread's name
+   * @param step what to note failures with; a turn that did its work notes that itself. Its name
+   *     becomes the thread's
    * @param turn what to do
    * @param pauseAfterFailure pause between a failed turn and the next
    * @param consequence what follows from a failed turn, for the log
    */
-  public BackgroundLoop(String name, Turn turn, Duration pauseAfterFailure, String consequence) {
+  public BackgroundLoop(Step step, Turn turn, Duration pauseAfterFailure, String consequence) {
     this.turn = turn;
     this.pauseAfterFailure = pauseAfterFailure;
+    this.step = step;
     this.consequence = consequence;
-    this.thread = new Thread(this::run, name);
+    this.thread = new Thread(this::run, step.name());
   }
 
   /** Starts the thread; to be called once. */
@@ -72,12 +71,7 @@ public final class BackgroundLoop {
   }
 
   private boolean pause(RuntimeException failure) {
-    log.warn(
-        "{} failed: {}; trying again in {}",
-        thread.getName(),
-        consequence,
-        pauseAfterFailure,
-        failure);
+    step.failed(consequence, failure);
     try {
       TimeUnit.MILLISECONDS.sleep(pauseAfterFailure.toMillis());
       return true;

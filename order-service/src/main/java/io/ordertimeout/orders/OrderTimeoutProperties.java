@@ -24,6 +24,7 @@ import org.springframework.validation.annotation.Validated;
  * @param wheel the timing wheel that wakes the expiry
  * @param expiry how due orders are decided
  * @param outbox how decided events are published
+ * @param backstop how wheels and Postgres are compared
  */
 @Validated
 @ConfigurationProperties("order-timeout")
@@ -33,7 +34,8 @@ public record OrderTimeoutProperties(
     @Valid @DefaultValue Intake intake,
     @Valid @DefaultValue Wheel wheel,
     @Valid @DefaultValue Expiry expiry,
-    @Valid @DefaultValue Outbox outbox) {
+    @Valid @DefaultValue Outbox outbox,
+    @Valid @DefaultValue Backstop backstop) {
 
   /**
    * Topics.
@@ -113,6 +115,8 @@ public record OrderTimeoutProperties(
    *
    * @param groupId consumer group whose members share the shards
    * @param groupProtocol rebalance protocol: consumer for brokers from 4.0, or classic
+   * @param instanceId name of this instance within the group, stable over its restarts and unique:
+   *     its shards then wait for it while it restarts (static membership); none by default
    * @param threads consumer threads of this instance
    * @param batchSize most records stored in one transaction
    * @param startBack how far back reading starts on a partition without a committed offset
@@ -121,6 +125,7 @@ public record OrderTimeoutProperties(
   public record Intake(
       @NotBlank @DefaultValue("order-timeout") String groupId,
       @DefaultValue("consumer") GroupProtocol groupProtocol,
+      @Nullable String instanceId,
       @Min(1) @Max(64) @DefaultValue("1") int threads,
       @Min(1) @Max(50_000) @DefaultValue("2000") int batchSize,
       @DurationMin(seconds = 0) @DefaultValue("1h") Duration startBack,
@@ -179,11 +184,55 @@ public record OrderTimeoutProperties(
    * @param threads threads that decide batches, each of one shard
    * @param batchSize most orders decided in one statement
    * @param retryDelay pause after a failed decision or an unanswered question for the watermark
+   * @param settlementGrace how long after its deadline an order is still not cancelled, for
+   *     payments that take their time from the customer to Kafka
+   * @param maxRate most orders a second that this instance decides, so that what an outage has held
+   *     back does not come out at once; 0 for no limit
+   * @param watermarkScope which payments have to be read before an order is cancelled: those of its
+   *     shard, or those of all shards, for producers that do not partition alike
+   * @param afterOutage what becomes of orders whose deadlines passed while nobody watched them
+   * @param outageAfter how long a shard has to be without Kafka, Postgres or an owner for it to be
+   *     an outage
    */
   public record Expiry(
       @Min(1) @Max(64) @DefaultValue("4") int threads,
       @Min(1) @Max(50_000) @DefaultValue("1000") int batchSize,
-      @DurationMin(millis = 1) @DefaultValue("500ms") Duration retryDelay) {}
+      @DurationMin(millis = 1) @DefaultValue("500ms") Duration retryDelay,
+      @DurationMin(seconds = 0) @DurationMax(days = 365) @DefaultValue("0s")
+          Duration settlementGrace,
+      @Min(0) @Max(10_000_000) @DefaultValue("0") int maxRate,
+      @DefaultValue("shard") WatermarkScope watermarkScope,
+      @DefaultValue("cancel-now") AfterOutage afterOutage,
+      @DurationMin(seconds = 10) @DefaultValue("1m") Duration outageAfter) {}
+
+  /** How far the payment watermark looks. */
+  public enum WatermarkScope {
+    /** Payments in the partition of the order's number. */
+    SHARD,
+    /** Payments in all partitions: one that cannot be read holds back all orders. */
+    ALL
+  }
+
+  /** What becomes of orders after an outage of this service, of Kafka or of Postgres. */
+  public enum AfterOutage {
+    /** They are cancelled if no payment turns up in what was not read. */
+    CANCEL_NOW,
+    /** Their deadlines move by the part of the outage they lived through. */
+    EXTEND_BY_OUTAGE
+  }
+
+  /**
+   * Comparing of wheels and Postgres.
+   *
+   * @param interval pause between two comparisons of the owned shards
+   * @param confirmAfter how long a difference has to stand until it is repaired; longer than
+   *     anything takes from Postgres to the wheel
+   * @param overdueAfter how long behind its deadline an order counts as overdue
+   */
+  public record Backstop(
+      @DurationMin(seconds = 1) @DefaultValue("5m") Duration interval,
+      @DurationMin(millis = 100) @DefaultValue("5s") Duration confirmAfter,
+      @DurationMin(seconds = 1) @DefaultValue("10s") Duration overdueAfter) {}
 
   /**
    * Publishing of decided events.

@@ -1,9 +1,11 @@
 package io.ordertimeout.orders;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.time.Duration;
 import java.time.Instant;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class DatabaseClockTest {
@@ -12,6 +14,7 @@ class DatabaseClockTest {
 
   private long nanos = 5_000;
   private Instant database = START;
+  private Instant wallClock = START;
   private Duration roundTrip = Duration.ZERO;
 
   private final DatabaseClock clock =
@@ -22,7 +25,51 @@ class DatabaseClockTest {
             nanos += roundTrip.toNanos() / 2;
             return answer;
           },
-          () -> nanos);
+          () -> nanos,
+          () -> wallClock);
+
+  @BeforeEach
+  void set() {
+    clock.set();
+  }
+
+  @Test
+  void isNotReadBeforeItIsSet() {
+    DatabaseClock fresh = new DatabaseClock(() -> database, () -> nanos, () -> wallClock);
+
+    assertThatIllegalStateException().isThrownBy(fresh::now);
+    assertThat(fresh.offset()).isZero();
+  }
+
+  @Test
+  void tellsHowFarPostgresIsAheadOfTheWallClock() {
+    wallClock = START.plusSeconds(3600);
+
+    clock.measure();
+
+    assertThat(clock.offset()).isEqualTo(Duration.ofHours(-1));
+  }
+
+  @Test
+  void takesNoNoticeOfAWallClockThatJumps() {
+    wallClock = START.plusSeconds(3600);
+
+    clock.measure();
+
+    assertThat(clock.now()).isEqualTo(START);
+  }
+
+  @Test
+  void isMeasuredAnewAtOnceWhenAnAnswerDiffers() {
+    int[] told = {0};
+    clock.onChange(() -> told[0]++);
+    database = START.plusMillis(150);
+
+    assertThat(clock.ask()).isEqualTo(database);
+
+    assertThat(clock.now()).isEqualTo(database);
+    assertThat(told[0]).isEqualTo(1);
+  }
 
   @Test
   void goesOnByMonotonicTime() {

@@ -57,7 +57,13 @@ class OrderEventStatements {
         as i(order_id, shard, created_at, deadline, policy, channel, payment_method, amount,
           currency)
       cross join lateral (
-        select i.deadline < now() - make_interval(secs => ?) as stale
+        -- What an outage extends is not stale.
+        select i.deadline + coalesce(sum(o.ended_at - greatest(o.began_at, i.created_at)), '0')
+        from shard_outage o
+        where o.shard = i.shard and o.ended_at > i.created_at and o.began_at < i.deadline
+      ) e(deadline)
+      cross join lateral (
+        select e.deadline < now() - make_interval(secs => ?) as stale
       ) s
       order by i.order_id
       on conflict (order_id) do update set

@@ -7,7 +7,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Repository;
 
-/** The pending orders of a shard, page by page, nearest deadline first. Thread-safe. */
+/**
+ * The pending orders of a shard that are not parked, page by page, nearest deadline first.
+ * Thread-safe.
+ */
 @Repository
 public class PendingOrders {
 
@@ -28,9 +31,10 @@ public class PendingOrders {
 
   private static final String PAGE =
       """
-      select id, deadline from order_deadline
+      select id, deadline from order_deadline d
       where shard = ? and state = 'PENDING'
         and (deadline, id) > (coalesce(?::timestamptz, '-infinity'), ?)
+        and not exists (select from parked_order p where p.order_id = d.order_id)
       order by deadline, id
       limit ?
       """;

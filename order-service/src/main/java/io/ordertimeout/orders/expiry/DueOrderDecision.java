@@ -1,7 +1,10 @@
 package io.ordertimeout.orders.expiry;
 
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.OrderTimeoutProperties.AfterOutage;
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.outbox.OutboxRows;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
@@ -12,7 +15,8 @@ import org.springframework.stereotype.Repository;
 /**
  * The statement that decides due orders. It is the only one that cancels, and it carries every
  * condition itself: that the order is pending, that its deadline has passed by Postgres's clock,
- * and that the payment watermark has passed it.
+ * that the payment watermark has passed it, that nothing holds it, and that no outage lies behind
+ * whose policy is still to be applied.
  */
 @Repository
 class DueOrderDecision {
@@ -30,9 +34,13 @@ class DueOrderDecision {
   private static final String CANCEL =
       """
       with due as (
-        select order_id from order_deadline
+        select order_id from order_deadline d
         where id = any(?::bigint[]) and shard = ? and state = 'PENDING'
-          and deadline <= least(?::timestamptz, clock_timestamp())
+          and deadline + make_interval(secs => ?) <= least(?::timestamptz, clock_timestamp())
+          and %s
+          and %s
+          and %s
+          and %s
         order by id
         for update skip locked
       ), cancelled as (
@@ -47,26 +55,52 @@ class DueOrderDecision {
       returning
         id, kind, order_id, payment_id, shard, created_at, deadline, cancelled_at, paid_at,
         written_at
-      """;
+      """
+          .formatted(
+              ParkedOrders.NOT_PARKED,
+              ExpiryHolds.NOT_HELD,
+              ShardHeartbeats.NO_OUTAGE_LEFT,
+              ShardHeartbeats.IS_ALIVE);
 
   private static final String LEFT_PENDING =
       """
-      select id, deadline from order_deadline
-      where id = any(?::bigint[]) and shard = ? and state = 'PENDING'
-      """;
+      select id, deadline from order_deadline d
+      where id = any(?::bigint[]) and shard = ? and state = 'PENDING' and %s
+      """
+          .formatted(ParkedOrders.NOT_PARKED);
+
+  private static final String FOR_EVER = Duration.ofDays(1_000_000).toString();
 
   private final JdbcTemplate jdbc;
 
-  DueOrderDecision(JdbcTemplate jdbc) {
+  private final double graceSeconds;
+  private final String longestSilence;
+
+  DueOrderDecision(JdbcTemplate jdbc, OrderTimeoutProperties properties) {
     this.jdbc = jdbc;
+    OrderTimeoutProperties.Expiry settings = properties.expiry();
+    this.graceSeconds = settings.settlementGrace().toMillis() / 1e3;
+    this.longestSilence =
+        settings.afterOutage() == AfterOutage.EXTEND_BY_OUTAGE
+            ? settings.outageAfter().toString()
+            : FOR_EVER;
   }
 
   /** Cancels those of the orders that may be, and writes their events; one transaction. */
   List<OutboxEvent> cancel(int shard, long[] ids, Instant watermark) {
-    return jdbc.query(CANCEL, OutboxRows::event, ids, shard, watermark.atOffset(ZoneOffset.UTC));
+    return jdbc.query(
+        CANCEL,
+        OutboxRows::event,
+        ids,
+        shard,
+        graceSeconds,
+        watermark.atOffset(ZoneOffset.UTC),
+        shard,
+        shard,
+        longestSilence);
   }
 
-  /** Those of the orders that are still pending. */
+  /** Those of the orders that are still pending and not parked. */
   List<LeftPending> leftPending(int shard, long[] ids) {
     return jdbc.query(
         LEFT_PENDING,

@@ -5,11 +5,15 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.engine.DueBatch;
 import io.ordertimeout.orders.DatabaseClock;
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.RefusedRow;
+import io.ordertimeout.orders.Step;
+import io.ordertimeout.orders.Steps;
 import io.ordertimeout.orders.expiry.DueOrderDecision.LeftPending;
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.outbox.Relay;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -49,7 +53,12 @@ public class Expiry implements SmartLifecycle {
   private final DueOrderDecision decision;
   private final Relay relay;
   private final DatabaseClock clock;
+  private final ParkedOrders parked;
+  private final ShardHeartbeats heartbeats;
   private final Duration retryDelay;
+  private final Duration settlementGrace;
+  private final Pace pace;
+  private final Step step;
   private final ExecutorService threads;
   private final Counter cancelled;
   private volatile boolean running;
@@ -57,15 +66,23 @@ public class Expiry implements SmartLifecycle {
   Expiry(
       PaymentWatermark watermark,
       DueOrderDecision decision,
+      ParkedOrders parked,
+      ShardHeartbeats heartbeats,
       Relay relay,
       DatabaseClock clock,
+      Steps steps,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
     this.watermark = watermark;
     this.decision = decision;
     this.relay = relay;
     this.clock = clock;
+    this.parked = parked;
+    this.heartbeats = heartbeats;
     this.retryDelay = properties.expiry().retryDelay();
+    this.settlementGrace = properties.expiry().settlementGrace();
+    this.pace = new Pace(properties.expiry().maxRate(), System::nanoTime);
+    this.step = steps.step("expiry");
     this.threads =
         Executors.newFixedThreadPool(
             properties.expiry().threads(), new CustomizableThreadFactory("expiry-"));
@@ -84,41 +101,70 @@ public class Expiry implements SmartLifecycle {
   public void expire(DueBatch batch, Rearm rearm) {
     watermark.whenPassed(
         batch.shard(),
-        Instant.ofEpochMilli(batch.latestDeadlineMillis()),
+        Instant.ofEpochMilli(batch.latestDeadlineMillis()).plus(settlementGrace),
         passed -> threads.execute(() -> decide(batch, passed, rearm)));
   }
 
   private void decide(DueBatch batch, Instant passed, Rearm rearm) {
-    try {
-      long[] ids = batch.ids();
-      List<OutboxEvent> events = decision.cancel(batch.shard(), ids, passed);
-      cancelled.increment(events.size());
-      relay.publish(events);
-      if (events.size() < ids.length) {
-        rearm(batch.shard(), decision.leftPending(batch.shard(), ids), rearm);
-      }
-      batch.done();
-    } catch (RuntimeException e) {
-      log.warn(
-          "{} due orders of shard {} could not be decided; they stay pending, next try in {}",
-          batch.size(),
-          batch.shard(),
-          retryDelay,
-          e);
-      CompletableFuture.delayedExecutor(retryDelay.toMillis(), TimeUnit.MILLISECONDS, threads)
-          .execute(() -> decide(batch, passed, rearm));
+    long wait = pace.nanosUntilNext(batch.size());
+    if (wait > 0) {
+      later(wait, () -> decideNow(batch, passed, rearm));
+    } else {
+      decideNow(batch, passed, rearm);
     }
   }
 
-  private void rearm(int shard, List<LeftPending> orders, Rearm rearm) {
+  private void decideNow(DueBatch batch, Instant passed, Rearm rearm) {
+    try {
+      decide(batch.shard(), batch.ids(), passed, rearm);
+      batch.done();
+      step.succeeded();
+    } catch (RuntimeException e) {
+      step.failed("due orders could not be decided; they stay pending and are tried again", e);
+      later(retryDelay.toNanos(), () -> decideNow(batch, passed, rearm));
+    }
+  }
+
+  /** Decides orders; those that Postgres refuses one of in halves, until that one is alone. */
+  private void decide(int shard, long[] ids, Instant passed, Rearm rearm) {
+    List<OutboxEvent> events;
+    try {
+      events = decision.cancel(shard, ids, passed);
+    } catch (RuntimeException e) {
+      String refusal = RefusedRow.reason(e).orElseThrow(() -> e);
+      if (ids.length == 1) {
+        parked.park(shard, ids[0], "Postgres refused to cancel it: " + refusal);
+        log.error("Order row {} is parked: Postgres refused to cancel it", ids[0]);
+      } else {
+        int half = ids.length / 2;
+        decide(shard, Arrays.copyOf(ids, half), passed, rearm);
+        decide(shard, Arrays.copyOfRange(ids, half, ids.length), passed, rearm);
+      }
+      return;
+    }
+    cancelled.increment(events.size());
+    relay.publish(events);
+    if (events.size() < ids.length) {
+      heartbeats.extend(shard, ids);
+      rearm(shard, decision.leftPending(shard, ids), events.isEmpty(), rearm);
+    }
+  }
+
+  private void later(long nanos, Runnable task) {
+    CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, threads).execute(task);
+  }
+
+  private void rearm(int shard, List<LeftPending> orders, boolean noneDecided, Rearm rearm) {
     if (orders.isEmpty()) {
       return;
     }
-    long soon = clock.now().toEpochMilli() + LOCKED_RETRY_MILLIS;
+    // Where nothing was decided, something holds all of them.
+    long soon = noneDecided ? retryDelay.toMillis() : LOCKED_RETRY_MILLIS;
+    long earliest = clock.now().minus(settlementGrace).toEpochMilli() + soon;
     long[] ids = orders.stream().mapToLong(LeftPending::id).toArray();
     long[] deadlinesMillis =
         orders.stream()
-            .mapToLong(order -> Math.max(soon, order.deadline().toEpochMilli() + 1))
+            .mapToLong(order -> Math.max(earliest, order.deadline().toEpochMilli() + 1))
             .toArray();
     rearm.arm(shard, ids, deadlinesMillis, ids.length);
   }

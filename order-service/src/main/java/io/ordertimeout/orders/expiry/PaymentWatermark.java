@@ -3,9 +3,13 @@ package io.ordertimeout.orders.expiry;
 import io.ordertimeout.orders.BackgroundLoop;
 import io.ordertimeout.orders.DatabaseClock;
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.Step;
+import io.ordertimeout.orders.Steps;
+import io.ordertimeout.orders.StoredPositions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -15,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,6 +35,9 @@ import org.springframework.stereotype.Component;
  * record appended before a deadline {@code D <= T} lies below those ends, so it was seen. Nothing
  * is asked while nobody waits. Thread-safe; a question for all waiting shards is one round trip to
  * Postgres and one to Kafka.
+ *
+ * <p>Where an order and its payment may be in partitions of different numbers, the ends of all
+ * partitions count for each shard; what other instances have stored is then read from Postgres.
  */
 @Component
 public class PaymentWatermark implements SmartLifecycle {
@@ -43,11 +51,18 @@ public class PaymentWatermark implements SmartLifecycle {
   /** Longest wait for Postgres's clock to reach a deadline before it is asked again. */
   private static final Duration CLOCK_WAIT = Duration.ofMillis(50);
 
+  /** How often the positions of other instances are looked up while they are waited for. */
+  private static final Duration LOOK = Duration.ofMillis(50);
+
   private record Waiter(Instant deadline, Consumer<Instant> then) {}
 
   private final DatabaseClock clock;
   private final EndOffsets endOffsets;
+  private final StoredPositions positions;
+  private final ExpiryHolds holds;
+  private final Collection<String> inputs;
   private final Duration retryDelay;
+  private final Step step;
   private final BackgroundLoop loop;
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -55,16 +70,27 @@ public class PaymentWatermark implements SmartLifecycle {
   private final Map<Integer, Gate> gates = new HashMap<>();
   private volatile boolean running;
 
-  PaymentWatermark(DatabaseClock clock, EndOffsets endOffsets, OrderTimeoutProperties properties) {
+  PaymentWatermark(
+      DatabaseClock clock,
+      EndOffsets endOffsets,
+      StoredPositions positions,
+      ExpiryHolds holds,
+      Steps steps,
+      OrderTimeoutProperties properties) {
     this.clock = clock;
     this.endOffsets = endOffsets;
+    this.positions = positions;
+    this.holds = holds;
+    this.inputs = properties.topics().inputs();
+    this.step = steps.step("payment-watermark");
     this.retryDelay = properties.expiry().retryDelay();
     this.loop =
         new BackgroundLoop(
-            "payment-watermark",
+            step,
             this::turn,
             retryDelay,
             "due orders stay pending until the payments before them are known");
+    holds.onChange(() -> locked(asked::signal));
   }
 
   /** What is known of one shard; guarded by the lock. */
@@ -79,6 +105,20 @@ public class PaymentWatermark implements SmartLifecycle {
 
     boolean wantsEnds() {
       return !waiters.isEmpty() && ends.isEmpty();
+    }
+
+    boolean awaitsEnds() {
+      return !ends.isEmpty();
+    }
+
+    /** Notes positions of which Postgres says that they are stored, by whichever instance. */
+    void stored(Map<TopicPartition, Long> positions) {
+      for (TopicPartition partition : ends.keySet()) {
+        Long position = positions.get(partition);
+        if (position != null) {
+          stored.merge(partition, position, Math::max);
+        }
+      }
     }
 
     /** Raises the watermark if all ends are reached; returns the waiters that it passed. */
@@ -132,6 +172,11 @@ public class PaymentWatermark implements SmartLifecycle {
     letPass(passed, watermark);
   }
 
+  /** Those of the shards whose payments and closings Kafka can be asked for now. */
+  public Set<Integer> reachable(Collection<Integer> shards) throws InterruptedException {
+    return endOffsets.of(shards).keySet();
+  }
+
   /**
    * Calls back with the watermark once it has passed the deadline: at once, or on another thread
    * later, or never if the shard is closed before.
@@ -145,7 +190,7 @@ public class PaymentWatermark implements SmartLifecycle {
         return;
       }
       passed = gate.watermark;
-      if (deadline.isAfter(passed)) {
+      if (deadline.isAfter(passed) || holds.isHeld(shard)) {
         gate.waiters.add(new Waiter(deadline, then));
         asked.signal();
         return;
@@ -177,6 +222,16 @@ public class PaymentWatermark implements SmartLifecycle {
 
   private void turn() throws InterruptedException {
     Set<Integer> shards = awaitQuestion();
+    if (!shards.isEmpty()) {
+      ask(shards);
+    }
+    if (endOffsets.reachAcrossShards()) {
+      lookUpStored();
+    }
+    step.succeeded();
+  }
+
+  private void ask(Set<Integer> shards) throws InterruptedException {
     // In this order: what is appended before T is below ends that were asked for after T.
     Instant time = clock.ask();
     Map<Integer, Map<TopicPartition, Long>> ends = endOffsets.of(shards);
@@ -189,18 +244,37 @@ public class PaymentWatermark implements SmartLifecycle {
       }
     }
     if (ends.size() < shards.size()) {
-      log.warn(
-          "Kafka did not tell the end offsets of {} of {} shards; their due orders stay pending",
-          shards.size() - ends.size(),
-          shards.size());
-      TimeUnit.MILLISECONDS.sleep(retryDelay.toMillis());
-    } else if (latest.isAfter(time)) {
+      throw new KafkaException(
+          "Kafka did not tell the end offsets of "
+              + (shards.size() - ends.size())
+              + " of "
+              + shards.size()
+              + " shards");
+    }
+    if (latest.isAfter(time)) {
       // This instance's idea of Postgres's clock is ahead of it by a little.
       Duration wait = Duration.between(time, latest);
       TimeUnit.NANOSECONDS.sleep(Math.min(wait.toNanos(), CLOCK_WAIT.toNanos()));
     }
   }
 
+  private void lookUpStored() {
+    Map<TopicPartition, Long> stored = new HashMap<>();
+    positions.of(inputs).forEach((partition, known) -> stored.put(partition, known.nextOffset()));
+    List<Runnable> passed = new ArrayList<>();
+    locked(
+        () -> {
+          for (Gate gate : gates.values()) {
+            gate.stored(stored);
+            List<Waiter> waiters = gate.advance();
+            Instant watermark = gate.watermark;
+            passed.add(() -> letPass(waiters, watermark));
+          }
+        });
+    passed.forEach(Runnable::run);
+  }
+
+  /** Waits for shards whose ends are to be asked for, or to look at what others have stored. */
   private Set<Integer> awaitQuestion() throws InterruptedException {
     lock.lockInterruptibly();
     try {
@@ -208,14 +282,20 @@ public class PaymentWatermark implements SmartLifecycle {
         Set<Integer> shards = new HashSet<>();
         gates.forEach(
             (shard, gate) -> {
-              if (gate.wantsEnds()) {
+              if (gate.wantsEnds() && !holds.isHeld(shard)) {
                 shards.add(shard);
               }
             });
         if (!shards.isEmpty()) {
           return shards;
         }
-        asked.await();
+        if (endOffsets.reachAcrossShards() && gates.values().stream().anyMatch(Gate::awaitsEnds)) {
+          if (!asked.await(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
+            return shards;
+          }
+        } else {
+          asked.await();
+        }
       }
     } finally {
       lock.unlock();

@@ -1,19 +1,29 @@
 package io.ordertimeout.orders.intake;
 
+import io.ordertimeout.orders.InputTopics;
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.RefusedRow;
+import io.ordertimeout.orders.StoredPositions;
 import io.ordertimeout.orders.deadline.OrderCreated;
 import io.ordertimeout.orders.deadline.OrderEventBatch;
 import io.ordertimeout.orders.deadline.OrderEventStore;
 import io.ordertimeout.orders.deadline.OrderSettled;
 import io.ordertimeout.orders.deadline.RecordedBatch;
+import io.ordertimeout.orders.expiry.ParkedOrders;
 import io.ordertimeout.orders.outbox.Relay;
 import io.ordertimeout.orders.shard.Shards;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Takes in a batch of records: decode, store, then tell the wheels. When it returns, everything is
@@ -25,9 +35,19 @@ class BatchIntake {
 
   private static final Logger log = LoggerFactory.getLogger(BatchIntake.class);
 
+  /** A record and what it came to. */
+  private record Taken(ConsumerRecord<byte[], byte[]> record, DecodedRecord decoded) {
+    boolean isEvent() {
+      return decoded.created() != null || decoded.settled() != null;
+    }
+  }
+
   private final EventDecoder decoder;
   private final DeadLetters deadLetters;
   private final OrderEventStore store;
+  private final StoredPositions positions;
+  private final ParkedOrders parked;
+  private final TransactionTemplate transactions;
   private final Shards shards;
   private final Relay relay;
   private final IntakeMetrics metrics;
@@ -37,6 +57,9 @@ class BatchIntake {
       EventDecoder decoder,
       DeadLetters deadLetters,
       OrderEventStore store,
+      StoredPositions positions,
+      ParkedOrders parked,
+      TransactionTemplate transactions,
       Shards shards,
       Relay relay,
       IntakeMetrics metrics,
@@ -44,38 +67,108 @@ class BatchIntake {
     this.decoder = decoder;
     this.deadLetters = deadLetters;
     this.store = store;
+    this.positions = positions;
+    this.parked = parked;
+    this.transactions = transactions;
     this.shards = shards;
     this.relay = relay;
     this.metrics = metrics;
     this.topics = properties.topics();
   }
 
-  void take(Iterable<ConsumerRecord<byte[], byte[]>> records) throws InterruptedException {
-    List<OrderCreated> created = new ArrayList<>();
-    List<OrderSettled> settled = new ArrayList<>();
+  /**
+   * Takes in records, and with them the positions behind them.
+   *
+   * @param nextOffsets by partition, the offset up to which the records reach
+   * @param layout the topics that the offsets are of
+   */
+  void take(
+      Iterable<ConsumerRecord<byte[], byte[]>> records,
+      Map<TopicPartition, Long> nextOffsets,
+      InputTopics.Layout layout)
+      throws InterruptedException {
+    List<Taken> events = new ArrayList<>();
     List<DeadLetters.Sent> putAside = new ArrayList<>();
     int replacedFields = 0;
     for (ConsumerRecord<byte[], byte[]> record : records) {
       DecodedRecord decoded = decoder.decode(record);
       replacedFields += decoded.replacedFields();
-      if (decoded.created() != null) {
-        created.add(decoded.created());
-      }
-      if (decoded.settled() != null) {
-        settled.add(decoded.settled());
+      Taken taken = new Taken(record, decoded);
+      if (taken.isEvent()) {
+        events.add(taken);
       }
       if (decoded.fault() != null) {
         putAside.add(deadLetters.send(record, decoded.fault()));
       }
     }
-    if (!created.isEmpty() || !settled.isEmpty()) {
-      RecordedBatch recorded = store.record(new OrderEventBatch(created, settled));
-      shards.arm(recorded.toArm());
-      shards.disarm(recorded.toDisarm());
-      relay.publish(recorded.conflicts());
-      metrics.count(recorded);
-      warnOfMisplaced(recorded.misplaced());
+    // The positions move past dead letters too, so those come first.
+    await(putAside);
+    store(events, () -> positions.advance(nextOffsets, layout));
+    metrics.countReplacedFields(replacedFields);
+  }
+
+  /**
+   * Stores events in the order of their arrival. Those that Postgres refuses one of are stored in
+   * halves, until that one is alone.
+   *
+   * @param andThen what else belongs in the transaction of the last of them
+   */
+  private void store(List<Taken> events, Runnable andThen) throws InterruptedException {
+    RecordedBatch recorded;
+    try {
+      recorded = transactions.execute(status -> record(events, andThen));
+    } catch (DataAccessException | TransactionException e) {
+      Optional<String> refusal = events.isEmpty() ? Optional.empty() : RefusedRow.reason(e);
+      if (refusal.isEmpty()) {
+        throw e;
+      }
+      if (events.size() == 1) {
+        putAside(events.get(0), refusal.get());
+        transactions.executeWithoutResult(status -> andThen.run());
+      } else {
+        int half = events.size() / 2;
+        store(events.subList(0, half), () -> {});
+        store(events.subList(half, events.size()), andThen);
+      }
+      return;
     }
+    shards.arm(recorded.toArm());
+    shards.disarm(recorded.toDisarm());
+    relay.publish(recorded.conflicts());
+    metrics.count(recorded);
+    warnOfMisplaced(recorded.misplaced());
+  }
+
+  private RecordedBatch record(List<Taken> events, Runnable andThen) {
+    List<OrderCreated> created = new ArrayList<>();
+    List<OrderSettled> settled = new ArrayList<>();
+    for (Taken event : events) {
+      if (event.decoded().created() != null) {
+        created.add(event.decoded().created());
+      }
+      if (event.decoded().settled() != null) {
+        settled.add(event.decoded().settled());
+      }
+    }
+    RecordedBatch recorded = store.record(new OrderEventBatch(created, settled));
+    andThen.run();
+    return recorded;
+  }
+
+  private void putAside(Taken event, String refusal) throws InterruptedException {
+    OrderSettled settled = event.decoded().settled();
+    String fault = "Postgres refused it: " + refusal;
+    if (settled == null) {
+      fault += "; the order is not watched";
+    } else {
+      // It may have been paid: whatever becomes of the record, the order must not be cancelled.
+      parked.park(settled.orderId(), settled.shard(), fault);
+      fault += "; its order is parked, so not cancelled";
+    }
+    await(List.of(deadLetters.send(event.record(), fault)));
+  }
+
+  private void await(List<DeadLetters.Sent> putAside) throws InterruptedException {
     for (DeadLetters.Sent sent : putAside) {
       deadLetters.await(sent);
       metrics.countDeadLetter(event(sent.record().topic()));
@@ -89,7 +182,6 @@ class BatchIntake {
           last.partition(),
           last.offset());
     }
-    metrics.countReplacedFields(replacedFields);
   }
 
   private static void warnOfMisplaced(int misplaced) {

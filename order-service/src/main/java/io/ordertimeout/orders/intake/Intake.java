@@ -1,6 +1,9 @@
 package io.ordertimeout.orders.intake;
 
+import io.ordertimeout.orders.InputTopics;
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.PostgresAwayException;
+import io.ordertimeout.orders.Steps;
 import io.ordertimeout.orders.expiry.PaymentWatermark;
 import io.ordertimeout.orders.shard.Shards;
 import java.time.Duration;
@@ -10,6 +13,7 @@ import org.apache.kafka.common.KafkaException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 
 /** The consumer threads of this instance, started last and stopped first. */
@@ -22,29 +26,33 @@ public class Intake implements SmartLifecycle {
   private static final Logger log = LoggerFactory.getLogger(Intake.class);
   private static final Duration STOP_PATIENCE = Duration.ofSeconds(20);
 
-  private final TopicCheck topicCheck;
+  private final Prerequisites prerequisites;
   private final List<IntakeLoop> loops;
   private final List<Thread> threads;
   private volatile boolean running;
 
   Intake(
-      TopicCheck topicCheck,
+      Prerequisites prerequisites,
+      InputTopics inputTopics,
       IntakeConsumers consumers,
-      StartingOffsets startingOffsets,
+      StartingPositions startingPositions,
       BatchIntake intake,
       Shards shards,
       PaymentWatermark watermark,
+      Steps steps,
       OrderTimeoutProperties properties) {
-    this.topicCheck = topicCheck;
+    this.prerequisites = prerequisites;
     this.loops =
         IntStream.range(0, properties.intake().threads())
             .mapToObj(
                 number ->
                     new IntakeLoop(
                         number,
-                        topicCheck,
+                        steps.step("intake-" + number),
+                        prerequisites,
+                        inputTopics,
                         consumers,
-                        startingOffsets,
+                        startingPositions,
                         intake,
                         shards,
                         watermark,
@@ -62,15 +70,15 @@ public class Intake implements SmartLifecycle {
   }
 
   /**
-   * Starts reading. Topics that are missing or wrong end the start; a Kafka that does not answer
-   * does not, it is waited for.
+   * Starts reading. What waiting does not mend ends the start: missing or wrong topics, a schema or
+   * a password that Postgres refuses. A Kafka or a Postgres that does not answer is waited for.
    */
   @Override
   public void start() {
     try {
-      topicCheck.check();
-    } catch (KafkaException e) {
-      log.warn("Kafka does not answer; the intake starts as soon as it does: {}", e.toString());
+      prerequisites.meet();
+    } catch (KafkaException | PostgresAwayException | DataAccessException e) {
+      log.warn("The intake starts as soon as Kafka and Postgres answer: {}", e.toString());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return;

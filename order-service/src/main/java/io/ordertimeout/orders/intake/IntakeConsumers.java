@@ -30,11 +30,14 @@ class IntakeConsumers {
   @SuppressWarnings("unchecked")
   Consumer<byte[], byte[]> create(int number) {
     return ((ConsumerFactory<byte[], byte[]>) factory)
-        .createConsumer(settings.groupId(), null, "-intake-" + number, overrides());
+        .createConsumer(settings.groupId(), null, "-intake-" + number, overrides(number));
   }
 
-  private Properties overrides() {
+  private Properties overrides(int number) {
     Properties overrides = new Properties();
+    if (settings.instanceId() != null) {
+      overrides.put(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG, settings.instanceId() + "-" + number);
+    }
     overrides.put(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
     overrides.put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
     overrides.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");

@@ -1,6 +1,8 @@
 package io.ordertimeout.orders.intake;
 
+import io.ordertimeout.orders.InputTopics;
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.Step;
 import io.ordertimeout.orders.expiry.PaymentWatermark;
 import io.ordertimeout.orders.shard.Shards;
 import java.time.Duration;
@@ -13,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
-import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
+import org.apache.kafka.clients.consumer.InvalidOffsetException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
@@ -24,9 +26,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One consumer thread: poll, take the batch in, tell the watermark the positions, commit the
- * offsets; in this order, so that no offset is committed whose record is not stored. A batch that
- * could not be stored is polled again; a consumer that failed is replaced.
+ * One consumer thread: poll, take the batch in and with it the positions, tell the watermark,
+ * commit the offsets; in this order, so that no offset is committed whose record is not stored. A
+ * batch that could not be stored is polled again; a consumer that failed is replaced.
  */
 final class IntakeLoop implements Runnable {
 
@@ -38,9 +40,11 @@ final class IntakeLoop implements Runnable {
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
 
   private final int number;
-  private final TopicCheck topicCheck;
+  private final Step step;
+  private final Prerequisites prerequisites;
+  private final InputTopics inputTopics;
   private final IntakeConsumers consumers;
-  private final StartingOffsets startingOffsets;
+  private final StartingPositions startingPositions;
   private final BatchIntake intake;
   private final Shards shards;
   private final PaymentWatermark watermark;
@@ -57,17 +61,21 @@ final class IntakeLoop implements Runnable {
 
   IntakeLoop(
       int number,
-      TopicCheck topicCheck,
+      Step step,
+      Prerequisites prerequisites,
+      InputTopics inputTopics,
       IntakeConsumers consumers,
-      StartingOffsets startingOffsets,
+      StartingPositions startingPositions,
       BatchIntake intake,
       Shards shards,
       PaymentWatermark watermark,
       OrderTimeoutProperties properties) {
     this.number = number;
-    this.topicCheck = topicCheck;
+    this.step = step;
+    this.prerequisites = prerequisites;
+    this.inputTopics = inputTopics;
     this.consumers = consumers;
-    this.startingOffsets = startingOffsets;
+    this.startingPositions = startingPositions;
     this.intake = intake;
     this.shards = shards;
     this.watermark = watermark;
@@ -92,16 +100,12 @@ final class IntakeLoop implements Runnable {
   public void run() {
     while (!isStopping()) {
       try {
-        topicCheck.check();
+        prerequisites.meet();
         consume();
-      } catch (UnusableTopicsException e) {
-        log.error("{} {}", e.getMessage(), e.action());
-        pauseAfterFailure();
       } catch (InterruptedException | InterruptException e) {
         return;
       } catch (RuntimeException e) {
-        log.warn("Intake failed; no offset was committed ahead, a new consumer goes on", e);
-        pauseAfterFailure();
+        pauseAfterFailure("no offset was committed ahead, a new consumer goes on soon", e);
       }
     }
   }
@@ -117,8 +121,8 @@ final class IntakeLoop implements Runnable {
       while (!isStopping()) {
         try {
           turn(consumer, assignment);
-        } catch (NoOffsetForPartitionException e) {
-          startingOffsets.seek(consumer, e.partitions());
+        } catch (InvalidOffsetException e) {
+          assignment.displaced(e.partitions());
         }
       }
     } catch (WakeupException e) {
@@ -130,34 +134,44 @@ final class IntakeLoop implements Runnable {
       current = null;
       // Revokes the partitions, which commits what is stored and releases the shards.
       consumer.close();
-      assignment.onPartitionsLost(Set.copyOf(stored.keySet()));
+      assignment.end();
       stored.clear();
     }
   }
 
   private void turn(Consumer<byte[], byte[]> consumer, ShardAssignment assignment)
       throws InterruptedException {
+    InputTopics.Layout layout = inputTopics.layout();
+    if (layout == null) {
+      throw new LayoutChangedException();
+    }
+    place(consumer, assignment);
     ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
     joined = assignment.isTold();
-    if (!records.isEmpty()) {
+    if (!assignment.unplaced().isEmpty()) {
+      // Before anything is read of a new partition it is to be settled from where.
+      rewind(consumer, records);
+      return;
+    }
+    Map<TopicPartition, OffsetAndMetadata> positions = positions(consumer);
+    Map<TopicPartition, Long> advanced = advanced(positions);
+    if (!records.isEmpty() || !advanced.isEmpty()) {
       try {
-        intake.take(records);
-        pause = FIRST_PAUSE;
+        intake.take(records, advanced, layout);
       } catch (RuntimeException e) {
-        log.warn(
-            "{} records could not be stored; they are read again in {}", records.count(), pause, e);
         rewind(consumer, records);
-        pauseAfterFailure();
+        pauseAfterFailure(
+            "records could not be stored, they are read again; no offset was committed ahead", e);
         return;
       }
+      pause = FIRST_PAUSE;
+      step.succeeded();
     }
-    boolean complete = noteStored(consumer);
-    if (assignment.isFresh() && complete) {
-      // Also of idle partitions: without a committed offset a payment that comes while nobody
-      // reads might lie before the point where reading starts again.
-      consumer.commitSync(Map.copyOf(stored), COMMIT);
-      assignment.startingOffsetsCommitted();
-    } else if (!records.isEmpty()) {
+    stored.keySet().retainAll(consumer.assignment());
+    stored.putAll(positions);
+    tellWatermark(positions);
+    if (!advanced.isEmpty()) {
+      // Also of idle partitions and of transaction markers, which are no records.
       consumer.commitAsync(
           Map.copyOf(stored),
           (offsets, failure) -> {
@@ -169,23 +183,58 @@ final class IntakeLoop implements Runnable {
     }
   }
 
-  /** Notes the positions, also of idle partitions; false if one is not known yet. */
-  private boolean noteStored(Consumer<byte[], byte[]> consumer) {
-    Set<TopicPartition> assigned = consumer.assignment();
-    stored.keySet().retainAll(assigned);
-    boolean complete = true;
-    for (TopicPartition partition : assigned) {
+  private void place(Consumer<byte[], byte[]> consumer, ShardAssignment assignment)
+      throws InterruptedException {
+    Set<TopicPartition> unplaced = assignment.unplaced();
+    if (unplaced.isEmpty()) {
+      return;
+    }
+    unplaced.forEach(stored::remove);
+    try {
+      startingPositions.seek(consumer, unplaced);
+      assignment.placed(unplaced);
+      step.succeeded();
+    } catch (LayoutChangedException | WakeupException | InterruptException e) {
+      throw e;
+    } catch (RuntimeException e) {
+      pauseAfterFailure("it is not known yet from where to read new partitions", e);
+    }
+  }
+
+  /** The consumer's positions, also of idle partitions, as far as they are known. */
+  private static Map<TopicPartition, OffsetAndMetadata> positions(
+      Consumer<byte[], byte[]> consumer) {
+    Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
+    for (TopicPartition partition : consumer.assignment()) {
       try {
         long position = consumer.position(partition, Duration.ZERO);
-        stored.put(partition, new OffsetAndMetadata(position));
-        if (!partition.topic().equals(topics.created())) {
-          watermark.stored(partition, position);
-        }
+        positions.put(partition, new OffsetAndMetadata(position));
       } catch (TimeoutException e) {
-        complete = false;
+        // Known after the next poll.
       }
     }
-    return complete;
+    return positions;
+  }
+
+  /** Those of the positions that are not stored yet. */
+  private Map<TopicPartition, Long> advanced(Map<TopicPartition, OffsetAndMetadata> positions) {
+    Map<TopicPartition, Long> advanced = new HashMap<>();
+    positions.forEach(
+        (partition, position) -> {
+          if (!position.equals(stored.get(partition))) {
+            advanced.put(partition, position.offset());
+          }
+        });
+    return advanced;
+  }
+
+  private void tellWatermark(Map<TopicPartition, OffsetAndMetadata> positions) {
+    positions.forEach(
+        (partition, position) -> {
+          if (!partition.topic().equals(topics.created())) {
+            watermark.stored(partition, position.offset());
+          }
+        });
   }
 
   private static void rewind(
@@ -217,7 +266,8 @@ final class IntakeLoop implements Runnable {
     return stopping.getCount() == 0;
   }
 
-  private void pauseAfterFailure() {
+  private void pauseAfterFailure(String consequence, RuntimeException failure) {
+    step.failed(consequence, failure);
     try {
       if (stopping.await(pause.toMillis(), TimeUnit.MILLISECONDS)) {
         return;

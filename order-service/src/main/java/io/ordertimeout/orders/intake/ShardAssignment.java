@@ -25,8 +25,8 @@ final class ShardAssignment implements ConsumerRebalanceListener {
   private final Consumer<Collection<TopicPartition>> beforeRevocation;
   private final Set<TopicPartition> assigned = new HashSet<>();
   private final Set<Integer> owned = new HashSet<>();
+  private final Set<TopicPartition> unplaced = new HashSet<>();
   private boolean told;
-  private boolean fresh;
 
   ShardAssignment(
       Set<String> inputs, Shards shards, Consumer<Collection<TopicPartition>> beforeRevocation) {
@@ -40,13 +40,19 @@ final class ShardAssignment implements ConsumerRebalanceListener {
     return told;
   }
 
-  /** Whether partitions were assigned whose starting offsets are not committed yet. */
-  boolean isFresh() {
-    return fresh;
+  /** The assigned partitions of which it is not settled yet where to read from. */
+  Set<TopicPartition> unplaced() {
+    return Set.copyOf(unplaced);
   }
 
-  void startingOffsetsCommitted() {
-    fresh = false;
+  /** Notes that the consumer was moved to where those are to be read from. */
+  void placed(Set<TopicPartition> partitions) {
+    unplaced.removeAll(partitions);
+  }
+
+  /** Notes that the consumer's positions in those are of no use. */
+  void displaced(Set<TopicPartition> partitions) {
+    partitions.stream().filter(assigned::contains).forEach(unplaced::add);
   }
 
   @Override
@@ -56,7 +62,7 @@ final class ShardAssignment implements ConsumerRebalanceListener {
       return;
     }
     assigned.addAll(partitions);
-    fresh = true;
+    unplaced.addAll(partitions);
     for (int shard : numbers(partitions)) {
       if (complete(shard)) {
         if (owned.add(shard)) {
@@ -75,12 +81,28 @@ final class ShardAssignment implements ConsumerRebalanceListener {
   @Override
   public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
     beforeRevocation.accept(partitions);
-    onPartitionsLost(partitions);
+    letGo(partitions);
   }
 
   @Override
   public void onPartitionsLost(Collection<TopicPartition> partitions) {
+    if (!partitions.isEmpty()) {
+      log.warn(
+          "The group has given this instance's partitions away, since it was not heard of for the"
+              + " session time-out: {}. What it was about to decide is decided by Postgres",
+          partitions);
+    }
+    letGo(partitions);
+  }
+
+  /** Lets go of everything, because the consumer is closed. */
+  void end() {
+    letGo(Set.copyOf(assigned));
+  }
+
+  private void letGo(Collection<TopicPartition> partitions) {
     partitions.forEach(assigned::remove);
+    partitions.forEach(unplaced::remove);
     for (int shard : numbers(partitions)) {
       if (owned.remove(shard)) {
         shards.release(shard);

@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.intake;
 
+import io.ordertimeout.orders.InputTopics;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import java.util.Collection;
 import java.util.HashMap;
@@ -24,6 +25,7 @@ import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
@@ -33,7 +35,8 @@ import org.springframework.stereotype.Component;
 
 /**
  * Whether the topics are there and co-partitioned: shard {@code p} is partition {@code p} of each
- * input topic, which means nothing if they have different numbers of partitions. Thread-safe.
+ * input topic, which means nothing if they have different numbers of partitions. What it finds is
+ * the layout of the input topics, until somebody sees that it has changed. Thread-safe.
  */
 @Component
 class TopicCheck {
@@ -46,25 +49,35 @@ class TopicCheck {
 
   private final Admin admin;
   private final OrderTimeoutProperties.Topics topics;
-  private boolean passed;
+  private final InputTopics inputTopics;
+  private final PartitionCounts partitionCounts;
 
-  TopicCheck(Admin admin, OrderTimeoutProperties properties) {
+  TopicCheck(
+      Admin admin,
+      OrderTimeoutProperties properties,
+      InputTopics inputTopics,
+      PartitionCounts partitionCounts) {
     this.admin = admin;
     this.topics = properties.topics();
+    this.inputTopics = inputTopics;
+    this.partitionCounts = partitionCounts;
   }
 
   /**
-   * Checks once, and creates what is missing if that is configured; later calls return at once.
+   * Checks unless the layout is known, and creates what is missing if that is configured.
    *
    * @throws UnusableTopicsException if topics are missing or not co-partitioned
    * @throws KafkaException if Kafka did not answer
+   * @throws org.springframework.dao.DataAccessException if Postgres did not
    */
   synchronized void check() throws InterruptedException {
-    if (passed) {
+    if (inputTopics.layout() != null) {
       return;
     }
     Set<String> wanted = wanted();
-    Map<String, Integer> partitions = partitions(wanted);
+    Map<String, TopicDescription> existing = describe(wanted);
+    Map<String, Integer> partitions = new HashMap<>();
+    existing.forEach((name, topic) -> partitions.put(name, topic.partitions().size()));
     Set<String> missing = new TreeSet<>(wanted);
     missing.removeAll(partitions.keySet());
     if (!missing.isEmpty() && !topics.createMissing()) {
@@ -78,7 +91,33 @@ class TopicCheck {
       awaitLeaders(missing, partitions);
     }
     requireSamePartitions(partitions);
-    passed = true;
+    inputTopics.checked(layout(missing.isEmpty() ? existing : describe(topics.inputs())));
+  }
+
+  private InputTopics.Layout layout(Map<String, TopicDescription> existing) {
+    Map<String, Uuid> ids =
+        topics.inputs().stream()
+            .collect(Collectors.toMap(name -> name, name -> found(existing, name).topicId()));
+    int count = found(existing, topics.created()).partitions().size();
+    Set<Integer> earlier = partitionCounts.note(count);
+    InputTopics.Layout layout = new InputTopics.Layout(ids, count, earlier);
+    if (layout.isMixed()) {
+      log.warn(
+          "The input topics have {} partitions and had {} before: an order and its payment may be in"
+              + " partitions of different numbers, so orders are cancelled only when the payments of"
+              + " all partitions are read",
+          count,
+          earlier);
+    }
+    return layout;
+  }
+
+  private static TopicDescription found(Map<String, TopicDescription> existing, String name) {
+    TopicDescription topic = existing.get(name);
+    if (topic == null) {
+      throw new KafkaException("topic " + name + " is not known to every broker yet");
+    }
+    return topic;
   }
 
   private Set<String> wanted() {
@@ -89,14 +128,14 @@ class TopicCheck {
     return names;
   }
 
-  private Map<String, Integer> partitions(Set<String> names) throws InterruptedException {
+  private Map<String, TopicDescription> describe(Set<String> names) throws InterruptedException {
     DescribeTopicsResult answer =
         admin.describeTopics(names, new DescribeTopicsOptions().timeoutMs(TIMEOUT_MILLIS));
-    Map<String, Integer> partitions = new HashMap<>();
+    Map<String, TopicDescription> existing = new HashMap<>();
     for (Map.Entry<String, KafkaFuture<TopicDescription>> topic :
         answer.topicNameValues().entrySet()) {
       try {
-        partitions.put(topic.getKey(), topic.getValue().get().partitions().size());
+        existing.put(topic.getKey(), topic.getValue().get());
       } catch (ExecutionException e) {
         if (!(e.getCause() instanceof UnknownTopicOrPartitionException)) {
           throw new KafkaException(
@@ -104,7 +143,7 @@ class TopicCheck {
         }
       }
     }
-    return partitions;
+    return existing;
   }
 
   private void create(Set<String> missing, Map<String, Integer> partitions)

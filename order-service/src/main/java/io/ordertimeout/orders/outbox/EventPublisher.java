@@ -34,6 +34,7 @@ class EventPublisher {
   private final Producer<byte[], byte[]> producer;
   private final DatabaseClock clock;
   private final List<String> topics;
+  private final Duration settlementGrace;
   private final Timer lateness;
 
   EventPublisher(
@@ -46,9 +47,11 @@ class EventPublisher {
     this.producer = producer;
     this.clock = clock;
     this.topics = List.of(properties.topics().cancelled(), properties.topics().conflict());
+    this.settlementGrace = properties.expiry().settlementGrace();
     this.lateness =
         Timer.builder("order.timeout.lateness")
-            .description("Acknowledged publication of a cancellation minus its payment deadline")
+            .description(
+                "Acknowledged publication of a cancellation minus its payment deadline and the grace")
             .serviceLevelObjectives(LATENESS_BUCKETS)
             .register(meters);
   }
@@ -62,8 +65,16 @@ class EventPublisher {
     }
   }
 
-  /** Returns the events that Kafka acknowledged; after a first failure no more are sent. */
-  List<OutboxEvent> publish(List<OutboxEvent> batch) throws InterruptedException {
+  /**
+   * What came of a batch.
+   *
+   * @param events those that Kafka acknowledged
+   * @param failure why it did not acknowledge all; null if it did
+   */
+  record Published(List<OutboxEvent> events, @Nullable Throwable failure) {}
+
+  /** Publishes events; after a refusal at once no more are sent. */
+  Published publish(List<OutboxEvent> batch) throws InterruptedException {
     List<Future<RecordMetadata>> sent = new ArrayList<>(batch.size());
     for (OutboxEvent event : batch) {
       Future<RecordMetadata> future =
@@ -90,10 +101,7 @@ class EventPublisher {
         lastFailure = failure;
       }
     }
-    if (lastFailure != null) {
-      log.warn("Kafka did not take an event: {}", lastFailure.toString());
-    }
-    return acknowledged;
+    return new Published(acknowledged, lastFailure);
   }
 
   private static @Nullable Throwable failure(Future<RecordMetadata> future)
@@ -109,7 +117,7 @@ class EventPublisher {
   private void measure(OutboxEvent event) {
     Instant deadline = event.deadline();
     if (event.kind() == OutboxEvent.Kind.ORDER_CANCELLED && deadline != null) {
-      lateness.record(Duration.between(deadline, clock.now()));
+      lateness.record(Duration.between(deadline.plus(settlementGrace), clock.now()));
     }
   }
 }

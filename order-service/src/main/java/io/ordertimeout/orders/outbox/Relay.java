@@ -2,6 +2,8 @@ package io.ordertimeout.orders.outbox;
 
 import io.ordertimeout.orders.BackgroundLoop;
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.Step;
+import io.ordertimeout.orders.Steps;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,6 +44,7 @@ public class Relay implements SmartLifecycle {
   private final OutboxRows rows;
   private final EventPublisher publisher;
   private final OrderTimeoutProperties.Outbox settings;
+  private final Step step;
   private final BackgroundLoop loop;
 
   private final BlockingQueue<OutboxEvent> queue;
@@ -59,14 +62,14 @@ public class Relay implements SmartLifecycle {
   private volatile boolean running;
   private volatile boolean flushing;
 
-  Relay(OutboxRows rows, EventPublisher publisher, OrderTimeoutProperties properties) {
+  Relay(OutboxRows rows, EventPublisher publisher, Steps steps, OrderTimeoutProperties properties) {
+    this.step = steps.step("outbox-relay");
     this.rows = rows;
     this.publisher = publisher;
     this.settings = properties.outbox();
     this.queue = new LinkedBlockingQueue<>(settings.queueCapacity());
     this.loop =
-        new BackgroundLoop(
-            "outbox-relay", this::turn, RETRY, "its events stay in the outbox, none is lost");
+        new BackgroundLoop(step, this::turn, RETRY, "its events stay in the outbox, none is lost");
   }
 
   /** Takes events whose transaction is committed; never blocks. */
@@ -135,18 +138,17 @@ public class Relay implements SmartLifecycle {
   }
 
   private void send(List<OutboxEvent> batch) throws InterruptedException {
-    List<OutboxEvent> published = publisher.publish(batch);
-    acknowledged.addAll(published);
-    if (published.size() < batch.size()) {
-      log.warn(
-          "{} of {} events were not acknowledged by Kafka; they stay in the outbox, next try in {}",
-          batch.size() - published.size(),
-          batch.size(),
-          RETRY);
-      batch.removeAll(published);
-      batch.forEach(event -> underWay.remove(event.id()));
-      sweepIn(RETRY);
+    EventPublisher.Published published = publisher.publish(batch);
+    acknowledged.addAll(published.events());
+    Throwable failure = published.failure();
+    if (failure == null) {
+      step.succeeded();
+      return;
     }
+    step.failed("Kafka did not take events; they stay in the outbox, none is lost", failure);
+    batch.removeAll(published.events());
+    batch.forEach(event -> underWay.remove(event.id()));
+    sweepIn(RETRY);
   }
 
   private void deleteAcknowledged() {

@@ -5,6 +5,8 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.ordertimeout.engine.ShardedTimers;
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.Step;
+import io.ordertimeout.orders.Steps;
 import io.ordertimeout.orders.deadline.PendingOrders;
 import io.ordertimeout.orders.deadline.PendingOrders.Cursor;
 import io.ordertimeout.orders.deadline.PendingOrders.Page;
@@ -32,13 +34,16 @@ class ShardRebuild {
 
   private final PendingOrders orders;
   private final int pageSize;
+  private final Step step;
   private final Timer seconds;
   private final Counter rebuilt;
   private final ExecutorService threads =
       Executors.newFixedThreadPool(THREADS, new CustomizableThreadFactory("shard-rebuild-"));
 
-  ShardRebuild(PendingOrders orders, OrderTimeoutProperties properties, MeterRegistry meters) {
+  ShardRebuild(
+      PendingOrders orders, Steps steps, OrderTimeoutProperties properties, MeterRegistry meters) {
     this.orders = orders;
+    this.step = steps.step("shard-rebuild");
     this.pageSize = properties.wheel().loadPage();
     this.seconds =
         Timer.builder("order.timeout.rebuild")
@@ -95,6 +100,7 @@ class ShardRebuild {
         if (cancelled) {
           return;
         }
+        step.succeeded();
         timers.load(shard, page.ids(), page.deadlinesMillis(), page.size());
         loaded += page.size();
         cursor = page.last();
@@ -107,13 +113,7 @@ class ShardRebuild {
         if (cancelled || threads.isShutdown()) {
           return;
         }
-        log.warn(
-            "Shard {} could not be rebuilt beyond {} orders; what is loaded is served, trying again"
-                + " in {}",
-            shard,
-            loaded,
-            RETRY,
-            e);
+        step.failed("a shard is not complete yet; what is loaded of it is served", e);
         CompletableFuture.delayedExecutor(RETRY.toMillis(), TimeUnit.MILLISECONDS, threads)
             .execute(this::next);
       }

@@ -9,6 +9,7 @@ import io.ordertimeout.orders.DatabaseClock;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.deadline.PendingOrder;
 import io.ordertimeout.orders.expiry.Expiry;
+import io.ordertimeout.orders.expiry.ExpiryHolds;
 import io.ordertimeout.orders.expiry.PaymentWatermark;
 import io.ordertimeout.orders.outbox.Relay;
 import java.time.Duration;
@@ -41,6 +42,7 @@ public class Shards implements SmartLifecycle {
   private final ShardedTimers timers;
   private final ShardRebuild rebuild;
   private final PaymentWatermark watermark;
+  private final ExpiryHolds holds;
   private final Relay relay;
   private final MeterRegistry meters;
   private final Map<Integer, Ownership> owned = new ConcurrentHashMap<>();
@@ -53,12 +55,14 @@ public class Shards implements SmartLifecycle {
       Expiry expiry,
       ShardRebuild rebuild,
       PaymentWatermark watermark,
+      ExpiryHolds holds,
       Relay relay,
       DatabaseClock clock,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
     this.rebuild = rebuild;
     this.watermark = watermark;
+    this.holds = holds;
     this.relay = relay;
     this.meters = meters;
     this.timers =
@@ -71,7 +75,8 @@ public class Shards implements SmartLifecycle {
                 properties.expiry().retryDelay(),
                 LATE_AFTER,
                 Long.MAX_VALUE),
-            () -> clock.now().toEpochMilli(),
+            // In the wheel's time orders are due when the grace behind their deadlines has passed.
+            () -> clock.now().minus(properties.expiry().settlementGrace()).toEpochMilli(),
             batch -> expiry.expire(batch, this::arm));
     clock.onChange(timers::clockChanged);
   }
@@ -150,6 +155,10 @@ public class Shards implements SmartLifecycle {
         Gauge.builder("order.timeout.watermark.lag", watermark, w -> w.lag(shard).toNanos() / 1e9)
             .description("How long a due order has been held for the payment watermark")
             .baseUnit("seconds")
+            .tag("shard", tag)
+            .register(meters),
+        Gauge.builder("order.timeout.expiry.held", holds, h -> h.isHeld(shard) ? 1 : 0)
+            .description("Whether expiry of an owned shard is held until an operator lifts it")
             .tag("shard", tag)
             .register(meters));
   }

@@ -1,0 +1,98 @@
+package io.ordertimeout.orders.expiry;
+
+import io.ordertimeout.orders.InputTopics;
+import io.ordertimeout.orders.Step;
+import io.ordertimeout.orders.Steps;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+
+/**
+ * Holds on the expiry of shards, in Postgres: while one is in force no order of its shard is
+ * cancelled, by any instance, until an operator lifts it. The deciding statement looks for itself;
+ * what is kept here, a second old at most, spares it from being asked in vain. Thread-safe.
+ */
+@Component
+public class ExpiryHolds {
+
+  private static final Logger log = LoggerFactory.getLogger(ExpiryHolds.class);
+
+  /** To be part of a statement that cancels orders of the shard given as the parameter. */
+  static final String NOT_HELD =
+      "not exists (select from expiry_hold where shard = ? and lifted_at is null)";
+
+  private static final String PLACE =
+      """
+      insert into expiry_hold (shard, reason, detail) select ?, 'LOST_RECORDS', ?
+      where not exists (
+        select from expiry_hold where shard = ? and detail = ? and lifted_at is null)
+      """;
+
+  private static final String IN_FORCE = "select shard from expiry_hold where lifted_at is null";
+
+  private final JdbcTemplate jdbc;
+  private final InputTopics inputTopics;
+  private final Step step;
+  private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+  private volatile Set<Integer> held = Set.of();
+
+  ExpiryHolds(JdbcTemplate jdbc, InputTopics inputTopics, Steps steps) {
+    this.jdbc = jdbc;
+    this.inputTopics = inputTopics;
+    this.step = steps.step("expiry-holds");
+  }
+
+  /**
+   * Holds the shard's expiry, because payments or closings are gone that nobody has read: an order
+   * that looks unpaid may be paid. In force with the surrounding transaction.
+   */
+  public void placeForLostRecords(int shard, String detail) {
+    jdbc.update(PLACE, shard, detail, shard, detail);
+    log.error(
+        "Expiry of shard {} is held until an operator lifts it, since payments or closings may have"
+            + " been lost: {}",
+        shard,
+        detail);
+    Set<Integer> more = new HashSet<>(held);
+    more.add(shard);
+    held = Set.copyOf(more);
+  }
+
+  /** Whether the shard's expiry was held when this was last looked up. */
+  public boolean isHeld(int shard) {
+    return held.contains(shard);
+  }
+
+  /** Has the listener called whenever holds were placed or lifted. */
+  void onChange(Runnable listener) {
+    listeners.add(listener);
+  }
+
+  /** Looks the holds up. */
+  @Scheduled(fixedDelay = 1, timeUnit = TimeUnit.SECONDS)
+  void refresh() {
+    if (inputTopics.layout() == null) {
+      return;
+    }
+    Set<Integer> now;
+    try {
+      now = Set.copyOf(jdbc.queryForList(IN_FORCE, Integer.class));
+    } catch (RuntimeException e) {
+      step.failed("holds that are lifted or placed go unnoticed until Postgres answers", e);
+      return;
+    }
+    step.succeeded();
+    if (!now.equals(held)) {
+      log.info("Expiry is held of shards {}", now);
+      held = now;
+      listeners.forEach(Runnable::run);
+    }
+  }
+}

@@ -1,0 +1,67 @@
+package io.ordertimeout.orders.expiry;
+
+import java.util.Objects;
+import java.util.Set;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.stereotype.Repository;
+
+/**
+ * Orders that Postgres refuses to have settled or cancelled. They stay as they are, with the
+ * reason, until an operator has mended what stands against it and deletes them here; the others
+ * proceed. Thread-safe.
+ */
+@Repository
+public class ParkedOrders {
+
+  /** To be part of a statement in which {@code d} is an order. */
+  static final String NOT_PARKED =
+      "not exists (select from parked_order p where p.order_id = d.order_id)";
+
+  private static final int MAX_REASON = 1_000;
+
+  private static final String PARK =
+      """
+      insert into parked_order (order_id, shard, reason) values (?, ?, ?) on conflict do nothing
+      """;
+
+  private static final String PARK_ROW =
+      """
+      insert into parked_order (order_id, shard, reason)
+      select order_id, shard, ? from order_deadline where id = ? and shard = ?
+      on conflict do nothing
+      """;
+
+  private static final String COUNT =
+      """
+      select count(*) from parked_order p join order_deadline d on d.order_id = p.order_id
+      where d.state = 'PENDING' and d.shard = any(?::int[])
+      """;
+
+  private final JdbcTemplate jdbc;
+
+  ParkedOrders(JdbcTemplate jdbc) {
+    this.jdbc = jdbc;
+  }
+
+  /**
+   * Parks an order that may not be cancelled, since a payment or closing of it cannot be stored.
+   */
+  public void park(String orderId, int shard, String reason) {
+    jdbc.update(PARK, orderId, shard, shortened(reason));
+  }
+
+  /** Parks a due order that cannot be cancelled. */
+  void park(int shard, long id, String reason) {
+    jdbc.update(PARK_ROW, shortened(reason), id, shard);
+  }
+
+  /** How many pending orders of those shards are parked. */
+  public long count(Set<Integer> shards) {
+    int[] some = shards.stream().mapToInt(Integer::intValue).toArray();
+    return Objects.requireNonNull(jdbc.queryForObject(COUNT, Long.class, (Object) some));
+  }
+
+  private static String shortened(String reason) {
+    return reason.length() <= MAX_REASON ? reason : reason.substring(0, MAX_REASON);
+  }
+}

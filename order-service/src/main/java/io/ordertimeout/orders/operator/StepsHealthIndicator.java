@@ -1,0 +1,27 @@
+package io.ordertimeout.orders.operator;
+
+import io.ordertimeout.orders.Steps;
+import java.time.Duration;
+import java.util.Map;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.stereotype.Component;
+
+/** Whether every step of the way works: a Postgres that only reads, for one, fails only there. */
+@Component
+class StepsHealthIndicator implements HealthIndicator {
+
+  private final Steps steps;
+
+  StepsHealthIndicator(Steps steps) {
+    this.steps = steps;
+  }
+
+  @Override
+  public Health health() {
+    Map<String, Duration> failing = steps.failing();
+    return (failing.isEmpty() ? Health.up() : Health.outOfService())
+        .withDetail("failing", failing)
+        .build();
+  }
+}

@@ -1,0 +1,91 @@
+package io.ordertimeout.orders.shard;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.ordertimeout.orders.InputTopics;
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.Step;
+import io.ordertimeout.orders.Steps;
+import io.ordertimeout.orders.expiry.ParkedOrders;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+
+/**
+ * Counts what should have been decided and was not, in all shards: also in those that nobody owns,
+ * of which no owner can tell. Every instance counts the same.
+ */
+@Component
+class OverdueOrders {
+
+  /** Enough to raise an alarm; counting all of a long outage would only add to the load. */
+  private static final int MOST_PER_SHARD = 100_000;
+
+  private static final String COUNT =
+      """
+      select coalesce(sum(overdue.orders), 0)
+      from generate_series(
+        0, (select max(shard) from order_deadline where state = 'PENDING')) as s(shard)
+      cross join lateral (
+        select count(*) as orders from (
+          select from order_deadline d
+          where d.shard = s.shard and state = 'PENDING'
+            and deadline < clock_timestamp() - make_interval(secs => ?)
+            and not exists (select from parked_order p where p.order_id = d.order_id)
+          limit ?
+        ) late
+      ) overdue
+      """;
+
+  private final JdbcTemplate jdbc;
+  private final InputTopics inputTopics;
+  private final ParkedOrders parkedOrders;
+  private final Shards shards;
+  private final Duration overdueAfter;
+  private final Step step;
+  private volatile long overdue;
+  private volatile long parked;
+
+  OverdueOrders(
+      JdbcTemplate jdbc,
+      InputTopics inputTopics,
+      ParkedOrders parkedOrders,
+      Shards shards,
+      Steps steps,
+      OrderTimeoutProperties properties,
+      MeterRegistry meters) {
+    this.jdbc = jdbc;
+    this.inputTopics = inputTopics;
+    this.parkedOrders = parkedOrders;
+    this.shards = shards;
+    this.overdueAfter =
+        properties.backstop().overdueAfter().plus(properties.expiry().settlementGrace());
+    this.step = steps.step("overdue-orders");
+    Gauge.builder("order.timeout.overdue", this, o -> o.overdue)
+        .description("Pending orders of all shards, owned by anybody or not, long past due")
+        .register(meters);
+    Gauge.builder("order.timeout.parked", this, o -> o.parked)
+        .description("Pending orders of owned shards that Postgres refuses to have decided")
+        .register(meters);
+  }
+
+  @Scheduled(fixedDelay = 5, timeUnit = TimeUnit.SECONDS)
+  void count() {
+    if (inputTopics.layout() == null) {
+      return;
+    }
+    try {
+      overdue =
+          Objects.requireNonNull(
+              jdbc.queryForObject(
+                  COUNT, Long.class, overdueAfter.toMillis() / 1e3, MOST_PER_SHARD));
+      parked = parkedOrders.count(shards.owned());
+      step.succeeded();
+    } catch (RuntimeException e) {
+      step.failed("the numbers of overdue and parked orders stand still", e);
+    }
+  }
+}
