@@ -27,7 +27,6 @@ final class EventDecoder {
   static final int MAX_ORDER_ID = 128;
   private static final int MAX_PAYMENT_ID = 256;
   private static final int MAX_REASON = 1_024;
-  private static final Instant LAST_TIME = Instant.parse("9999-12-31T23:59:59Z");
 
   private final OrderTimeoutProperties.Topics topics;
   private final OrderTimeoutProperties.Fields names;
@@ -42,9 +41,13 @@ final class EventDecoder {
                           .maxNameLength(1_000)
                           .build())
                   .build())
-          .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
           .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
           .build();
+
+  // An amount is kept to the digit. Payments and closings have none, so that no number in them,
+  // however large, makes them unusable.
+  private final JsonMapper exactJson =
+      json.rebuild().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS).build();
 
   EventDecoder(OrderTimeoutProperties properties, PaymentDeadlines deadlines) {
     this.topics = properties.topics();
@@ -83,9 +86,12 @@ final class EventDecoder {
     }
     JsonNode root;
     try {
-      root = json.readTree(value);
+      root = (record.topic().equals(topics.created()) ? exactJson : json).readTree(value);
     } catch (JacksonException e) {
       throw new UnusableRecordException("the value is not JSON: " + e.getOriginalMessage());
+    } catch (NumberFormatException e) {
+      // Thrown as it is for an exponent beyond an int.
+      throw new UnusableRecordException("the value has an unusable number: " + e.getMessage());
     }
     if (!root.isObject()) {
       throw new UnusableRecordException("the value is not a JSON object but " + root.getNodeType());
@@ -129,7 +135,8 @@ final class EventDecoder {
       LenientFields fields,
       String orderId,
       @Nullable String keyFault) {
-    Instant recordedAt = Instant.ofEpochMilli(record.timestamp());
+    // Whatever its timestamp: refusing a payment could cancel a paid order.
+    Instant recordedAt = Micros.intoRange(Instant.ofEpochMilli(record.timestamp()));
     OrderSettled event;
     if (record.topic().equals(topics.paid())) {
       String paymentId = fields.textOrElse(names.paymentId(), MAX_PAYMENT_ID, place(record));
@@ -178,7 +185,7 @@ final class EventDecoder {
         if (time == null) {
           return replacement;
         }
-        if (!time.isBefore(Instant.EPOCH) && !time.isAfter(LAST_TIME)) {
+        if (Micros.isInRange(time)) {
           return time;
         }
       } catch (UnusableRecordException e) {

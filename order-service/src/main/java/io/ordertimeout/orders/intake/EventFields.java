@@ -6,6 +6,7 @@ import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.Locale;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -19,6 +20,7 @@ final class EventFields {
   private static final int MAX_TEXT = 256;
   private static final int MAX_SHOWN = 80;
   private static final int MAX_DIGITS = 30;
+  private static final int MAX_NUMBER = 100;
   private static final int MAX_SCALE = 10;
   private static final Pattern CURRENCY = Pattern.compile("[A-Za-z0-9]{1,10}");
 
@@ -94,17 +96,21 @@ final class EventFields {
     JsonNode value = node.path("value");
     JsonNode currency = node.path("currency");
     if (!currency.isString() || !CURRENCY.matcher(currency.stringValue()).matches()) {
-      throw unusable(field, "has no usable currency", node);
+      throw unusable(field, "has no usable currency", currency);
+    }
+    // Making a number of a text takes time quadratic in its length.
+    if (value.isString() && value.stringValue().length() > MAX_NUMBER) {
+      throw unusable(field, "has a value of more than " + MAX_NUMBER + " characters", value);
     }
     try {
       BigDecimal decimal =
           value.isString() ? new BigDecimal(value.stringValue()) : value.decimalValue();
       if (decimal.precision() > MAX_DIGITS || Math.abs((long) decimal.scale()) > MAX_SCALE) {
-        throw unusable(field, "has a value of too many digits", node);
+        throw unusable(field, "has a value of too many digits", value);
       }
       return new Amount(decimal, currency.stringValue());
     } catch (tools.jackson.databind.exc.JsonNodeException | NumberFormatException e) {
-      throw unusable(field, "has no usable value", node);
+      throw unusable(field, "has no usable value", value);
     }
   }
 
@@ -114,12 +120,21 @@ final class EventFields {
   }
 
   private static UnusableRecordException unusable(String field, String fault, JsonNode node) {
-    String shown = node.toString();
-    return new UnusableRecordException(
-        field
-            + " "
-            + fault
-            + ": "
-            + (shown.length() > MAX_SHOWN ? shown.substring(0, MAX_SHOWN) + "…" : shown));
+    return new UnusableRecordException(field + " " + fault + ": " + shown(node));
+  }
+
+  // Never more of a record than a few words: it may be as large as a topic allows.
+  private static String shown(JsonNode node) {
+    if (node.isContainer() || node.isMissingNode()) {
+      return node.getNodeType().name().toLowerCase(Locale.ROOT);
+    }
+    if (!node.isString()) {
+      return node.toString();
+    }
+    String text = node.stringValue();
+    if (text.codePointCount(0, text.length()) <= MAX_SHOWN) {
+      return '"' + text + '"';
+    }
+    return '"' + text.substring(0, text.offsetByCodePoints(0, MAX_SHOWN)) + '…';
   }
 }

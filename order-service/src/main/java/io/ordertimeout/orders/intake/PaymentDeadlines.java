@@ -37,7 +37,8 @@ final class PaymentDeadlines {
       @Nullable String channel,
       @Nullable String paymentMethod)
       throws UnusableRecordException {
-    if (createdAt.isBefore(Instant.EPOCH) || createdAt.isAfter(recordedAt.plus(CLOCK_TOLERANCE))) {
+    // The record's timestamp is its producer's word and may itself be beyond all bounds.
+    if (!Micros.isInRange(createdAt) || createdAt.isAfter(recordedAt.plus(CLOCK_TOLERANCE))) {
       throw new UnusableRecordException(
           "createdAt is not between 1970 and a day after the record's timestamp: " + createdAt);
     }
@@ -70,7 +71,11 @@ final class PaymentDeadlines {
               + " "
               + timeout);
     }
-    return new PaymentDeadline(Micros.roundUp(createdAt.plus(timeout)), policy);
+    Instant deadline = Micros.roundUp(createdAt.plus(timeout));
+    if (!Micros.isInRange(deadline)) {
+      throw new UnusableRecordException("the payment deadline is not before 10000: " + deadline);
+    }
+    return new PaymentDeadline(deadline, policy);
   }
 
   private static boolean matches(@Nullable String wanted, @Nullable String actual) {

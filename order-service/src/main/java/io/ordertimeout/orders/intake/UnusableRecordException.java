@@ -1,11 +1,11 @@
 package io.ordertimeout.orders.intake;
 
-/** A record from which no event can be had; the message says why and with which value. */
+/** A record from which no event can be had; the message says why, with which value, printably. */
 final class UnusableRecordException extends Exception {
 
   private static final long serialVersionUID = 1L;
 
   UnusableRecordException(String message) {
-    super(message, null, false, false);
+    super(Printable.of(message), null, false, false);
   }
 }

@@ -160,6 +160,9 @@ class EventDecoderTest {
         "{\"orderId\":\"o\",\"amount\":{\"value\":\"x\",\"currency\":\"EUR\"}}",
         "{\"orderId\":\"o\",\"amount\":{\"value\":{},\"currency\":\"EUR\"}}",
         "{\"orderId\":\"o\",\"amount\":{\"currency\":\"EUR\"}}",
+        "{\"orderId\":\"o\",\"amount\":{\"value\":null,\"currency\":\"EUR\"}}",
+        "{\"orderId\":\"o\",\"amount\":{\"value\":true,\"currency\":\"EUR\"}}",
+        "{\"orderId\":\"o\",\"somethingElse\":1e2147483648}",
         "{\"orderId\":\"o\",\"amount\":{\"value\":1,\"currency\":\"'; drop\"}}",
         "{\"orderId\":\"o\",\"amount\":{\"value\":1e999999999,\"currency\":\"EUR\"}}",
       })
