@@ -10,6 +10,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /** The database of one stage, read past the service. */
@@ -91,6 +92,13 @@ public final class Database {
     return count("select count(*) from order_deadline where state = 'PENDING'");
   }
 
+  /** Pending orders whose deadline has passed. */
+  public long overdue() {
+    return count(
+        "select count(*) from order_deadline"
+            + " where state = 'PENDING' and deadline <= clock_timestamp()");
+  }
+
   public long outboxRows() {
     return count("select count(*) from outbox");
   }
@@ -140,6 +148,14 @@ public final class Database {
     return count("select count(*) from payment_conflict");
   }
 
+  public <T> List<T> query(String query, RowMapper<T> mapper) {
+    return jdbc.query(query, mapper);
+  }
+
+  public void execute(String statements) {
+    jdbc.execute(statements);
+  }
+
   private long count(String query) {
     return Objects.requireNonNull(jdbc.queryForObject(query, Long.class));
   }
@@ -149,7 +165,7 @@ public final class Database {
         new DriverManagerDataSource(url, platform.username(), platform.password()));
   }
 
-  private static String url(String url, String database) {
+  static String url(String url, String database) {
     return url.replaceFirst("^(jdbc:postgresql://[^/]+/)[^?]*", "$1" + database);
   }
 }

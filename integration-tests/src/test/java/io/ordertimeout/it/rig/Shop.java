@@ -1,6 +1,7 @@
 package io.ordertimeout.it.rig;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -12,6 +13,7 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -36,8 +38,28 @@ public final class Shop implements AutoCloseable {
   public static Shop transactional(TestPlatform platform, TopicNames topics, String id) {
     Shop shop =
         new Shop(topics, producer(platform, Map.of(ProducerConfig.TRANSACTIONAL_ID_CONFIG, id)));
-    shop.producer.initTransactions();
+    try {
+      shop.producer.initTransactions();
+    } catch (KafkaException e) {
+      shop.close();
+      throw e;
+    }
     return shop;
+  }
+
+  /** A shop that waits for Kafka as long as it takes. */
+  public static Shop patient(TestPlatform platform, TopicNames topics) {
+    return new Shop(
+        topics,
+        producer(
+            platform,
+            Map.of(
+                ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG,
+                600_000,
+                ProducerConfig.MAX_BLOCK_MS_CONFIG,
+                600_000L,
+                ProducerConfig.LINGER_MS_CONFIG,
+                1)));
   }
 
   private static Producer<byte[], byte[]> producer(
@@ -122,6 +144,6 @@ public final class Shop implements AutoCloseable {
 
   @Override
   public void close() {
-    producer.close();
+    producer.close(Duration.ofSeconds(PATIENCE_SECONDS));
   }
 }

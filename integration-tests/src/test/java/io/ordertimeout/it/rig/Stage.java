@@ -15,6 +15,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
@@ -35,7 +36,8 @@ public final class Stage implements AutoCloseable {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  private final TestPlatform platform = TestPlatform.shared();
+  private final TestPlatform platform;
+  private final TestPlatform ofServices;
   private final String name;
   private final TopicNames topics;
   private final Database database;
@@ -43,7 +45,9 @@ public final class Stage implements AutoCloseable {
   private final Shop shop;
   private final Outcomes outcomes;
 
-  private Stage(boolean withTopics) {
+  private Stage(TestPlatform platform, TestPlatform ofServices, boolean withTopics) {
+    this.platform = platform;
+    this.ofServices = ofServices;
     this.name = "it_" + UUID.randomUUID().toString().replace("-", "");
     this.topics = TopicNames.of(name);
     this.database = Database.create(platform, name);
@@ -58,22 +62,26 @@ public final class Stage implements AutoCloseable {
   }
 
   public static Stage create() {
-    return new Stage(true);
+    return on(TestPlatform.shared(), TestPlatform.shared());
+  }
+
+  /** A stage to which the services come by other addresses than the test. */
+  public static Stage on(TestPlatform platform, TestPlatform ofServices) {
+    return new Stage(platform, ofServices, true);
   }
 
   public static Stage withoutTopics() {
-    return new Stage(false);
+    return new Stage(TestPlatform.shared(), TestPlatform.shared(), false);
   }
 
   private void createTopics() {
     List<NewTopic> all = new ArrayList<>();
-    // Append times, so that "in time" is the broker's word.
-    topics
-        .inputs()
+    // Append times, so that "in time" and "published at" are the broker's word.
+    Stream.concat(topics.inputs().stream(), topics.outputs().stream())
         .forEach(
-            input ->
+            topic ->
                 all.add(
-                    new NewTopic(input, PARTITIONS, (short) 1)
+                    new NewTopic(topic, PARTITIONS, (short) 1)
                         .configs(
                             Map.of(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "LogAppendTime"))));
     topics
@@ -83,8 +91,6 @@ public final class Stage implements AutoCloseable {
                 all.add(
                     new NewTopic(letters, PARTITIONS, (short) 1)
                         .configs(Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, "2097152"))));
-    all.add(new NewTopic(topics.cancelled(), PARTITIONS, (short) 1));
-    all.add(new NewTopic(topics.conflict(), PARTITIONS, (short) 1));
     createTopics(all);
   }
 
@@ -114,11 +120,11 @@ public final class Stage implements AutoCloseable {
 
   private Map<String, String> settings(String... more) {
     Map<String, String> settings = new LinkedHashMap<>(topics.settings());
-    settings.put("spring.datasource.url", database.url());
-    settings.put("spring.datasource.username", platform.username());
-    settings.put("spring.datasource.password", platform.password());
+    settings.put("spring.datasource.url", Database.url(ofServices.jdbcUrl(), name));
+    settings.put("spring.datasource.username", ofServices.username());
+    settings.put("spring.datasource.password", ofServices.password());
     settings.put("spring.datasource.hikari.maximum-pool-size", "8");
-    settings.put("spring.kafka.bootstrap-servers", platform.bootstrapServers());
+    settings.put("spring.kafka.bootstrap-servers", ofServices.bootstrapServers());
     settings.put("server.address", "127.0.0.1");
     settings.put("server.port", "0");
     settings.put("management.server.address", "127.0.0.1");
@@ -148,7 +154,17 @@ public final class Stage implements AutoCloseable {
 
   /** A shop whose payments stand in a transaction. */
   public Shop transactionalShop() {
-    return Shop.transactional(platform, topics, name);
+    return transactionalShop(name);
+  }
+
+  /** A shop whose payments stand in a transaction, and which ends those of its predecessor. */
+  public Shop transactionalShop(String id) {
+    return Shop.transactional(platform, topics, id);
+  }
+
+  /** A shop that waits for Kafka as long as it takes. */
+  public Shop patientShop() {
+    return Shop.patient(platform, topics);
   }
 
   public Outcomes outcomes() {
@@ -171,22 +187,28 @@ public final class Stage implements AutoCloseable {
    * that was published is read. What has not come out by then is not going to, but for deadlines.
    */
   public void awaitQuiet() {
-    Map<TopicPartition, Long> ends = ends(topics.inputs());
+    Map<TopicPartition, Long> ends = inputEnds();
     await("offsets").atMost(PATIENCE).until(() -> committed(ends));
     await("outbox").atMost(PATIENCE).until(() -> database.outboxRows() == 0);
-    Map<TopicPartition, Long> published = ends(outputTopics());
+    Map<TopicPartition, Long> published = ends(outputs());
     await("outcomes").atMost(PATIENCE).until(() -> outcomes.hasRead(published));
   }
 
   /** Waits until no order is pending, and then for quiet. */
   public void awaitAllDecided() {
-    Map<TopicPartition, Long> ends = ends(topics.inputs());
+    Map<TopicPartition, Long> ends = inputEnds();
     await("offsets").atMost(PATIENCE).until(() -> committed(ends));
     await("decisions").atMost(PATIENCE).until(() -> database.pending() == 0);
     awaitQuiet();
   }
 
-  private boolean committed(Map<TopicPartition, Long> ends) {
+  /** {@code host:port} of the broker, as the test reaches it. */
+  public String bootstrapServers() {
+    return platform.bootstrapServers();
+  }
+
+  /** Whether the service has committed everything below those offsets. */
+  public boolean committed(Map<TopicPartition, Long> ends) {
     Map<TopicPartition, OffsetAndMetadata> committed =
         get(admin.listConsumerGroupOffsets(name).partitionsToOffsetAndMetadata());
     return ends.entrySet().stream()
@@ -197,11 +219,17 @@ public final class Stage implements AutoCloseable {
             });
   }
 
-  private Map<TopicPartition, Long> ends(Collection<String> names) {
+  /** Where the input topics end. */
+  public Map<TopicPartition, Long> inputEnds() {
+    return ends(partitions(topics.inputs()));
+  }
+
+  /** Where partitions end. */
+  public Map<TopicPartition, Long> ends(Collection<TopicPartition> partitions) {
     return get(
             admin
                 .listOffsets(
-                    partitions(names).stream()
+                    partitions.stream()
                         .collect(Collectors.toMap(Function.identity(), p -> OffsetSpec.latest())))
                 .all())
         .entrySet()
@@ -219,9 +247,13 @@ public final class Stage implements AutoCloseable {
 
   private List<String> outputTopics() {
     List<String> names = new ArrayList<>(topics.deadLetters());
-    names.add(topics.cancelled());
-    names.add(topics.conflict());
+    names.addAll(topics.outputs());
     return names;
+  }
+
+  /** Those of all topics, read and written. */
+  public List<TopicPartition> allPartitions() {
+    return partitions(Stream.concat(topics.inputs().stream(), outputTopics().stream()).toList());
   }
 
   private static List<TopicPartition> partitions(Collection<String> names) {

@@ -24,6 +24,10 @@ public record TopicNames(
     return List.of(created, paid, closed);
   }
 
+  public List<String> outputs() {
+    return List.of(cancelled, conflict);
+  }
+
   public List<String> deadLetters() {
     return inputs().stream().map(TopicNames::deadLetters).toList();
   }

@@ -1,0 +1,35 @@
+package io.ordertimeout.it.ledger;
+
+import io.ordertimeout.it.rig.Shop;
+import io.ordertimeout.it.rig.TopicNames;
+import java.util.List;
+import java.util.random.RandomGenerator;
+import org.apache.kafka.clients.producer.ProducerRecord;
+
+/** Records of which no event can be made, marked as such for the ledger alone. */
+final class Garbage {
+
+  private static final List<String> ANYWHERE =
+      List.of(
+          "", "no JSON", "[1,2]", "{\"orderId\":", "{\"paymentId\":\"p1\"}", "{\"orderId\":17}");
+
+  private static final List<String> CREATED =
+      List.of(
+          "{\"orderId\":\"%s\",\"timeout\":\"-PT1S\"}",
+          "{\"orderId\":\"%s\",\"timeout\":\"soon\"}",
+          "{\"orderId\":\"another\",\"timeout\":\"PT5S\"}");
+
+  private Garbage() {}
+
+  static ProducerRecord<byte[], byte[]> record(
+      RandomGenerator random, TopicNames topics, String orderId) {
+    String topic = topics.inputs().get(random.nextInt(topics.inputs().size()));
+    List<String> values =
+        topic.equals(topics.created()) && random.nextBoolean() ? CREATED : ANYWHERE;
+    String value = values.get(random.nextInt(values.size())).formatted(orderId);
+    ProducerRecord<byte[], byte[]> record =
+        new ProducerRecord<>(topic, Shop.utf8(orderId), Shop.utf8(value));
+    record.headers().add(DeadLetters.GARBAGE, Shop.utf8("yes"));
+    return record;
+  }
+}
