@@ -115,7 +115,12 @@ public final class Stage implements AutoCloseable {
 
   /** The service as a process of its own. */
   public ServiceProcess startProcess(String... more) {
-    return ServiceProcess.start(name, settings(more));
+    return startProcess(name, List.of("-Xmx256m"), more);
+  }
+
+  /** The service as one of several processes, each with a log of its own. */
+  public ServiceProcess startProcess(String logName, List<String> jvmOptions, String... more) {
+    return ServiceProcess.start(logName, jvmOptions, settings(more));
   }
 
   private Map<String, String> settings(String... more) {

@@ -1,0 +1,50 @@
+package io.ordertimeout.it.race;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ordertimeout.it.ledger.Ledger;
+import io.ordertimeout.it.ledger.Mix;
+import io.ordertimeout.it.ledger.Traffic;
+import io.ordertimeout.it.ledger.Verdict;
+import io.ordertimeout.it.rig.ServiceProcess;
+import io.ordertimeout.it.rig.Stage;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The payment and the expiry of one order at the same instant, of hundreds of orders at once. */
+class PaymentAgainstExpiryIT {
+
+  private static final Logger log = LoggerFactory.getLogger(PaymentAgainstExpiryIT.class);
+  private static final long SEED = 4_711;
+  private static final int ORDERS = 10_000;
+  private static final int ORDERS_PER_SECOND = 500;
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  @Test
+  void everyOrderIsEitherPaidOrCancelledWithOneConflict() {
+    try (Stage stage = Stage.create();
+        ServiceProcess one = stage.startProcess();
+        ServiceProcess other = stage.startProcess();
+        Ledger ledger = Ledger.open(stage)) {
+      one.awaitReady();
+      other.awaitReady();
+      ledger.watchChanges();
+      try (Traffic traffic = ledger.traffic(Mix.race(), SEED, ORDERS_PER_SECOND, ORDERS)) {
+        traffic.awaitLimit(PATIENCE);
+        traffic.finish();
+      }
+      Verdict verdict = ledger.judge(PATIENCE);
+      log.info("{}", verdict);
+
+      assertThat(verdict.broken()).isEmpty();
+      assertThat(verdict.orders()).isEqualTo(ORDERS);
+      assertThat(verdict.inState("PAID") + verdict.inState("CANCELLED")).isEqualTo(ORDERS);
+      assertThat(verdict.conflicts()).isEqualTo(verdict.inState("CANCELLED"));
+      // Else it was no race.
+      assertThat(verdict.inState("PAID")).isPositive();
+      assertThat(verdict.inState("CANCELLED")).isPositive();
+    }
+  }
+}
