@@ -1,17 +1,22 @@
 package io.ordertimeout.engine;
 
-/** What was armed in one shard when {@link ShardedTimers#stop()} was called. Immutable. */
+/**
+ * What was armed in one shard: everything, when {@link ShardedTimers#stop()} was called, or a page
+ * of it, from {@link ShardedTimers#armed}. Immutable.
+ */
 public final class ArmedTimers {
 
   private final int shard;
   private final long[] ids;
   private final long[] deadlinesMillis;
+  private final long nextCursor;
 
   /** Takes over both arrays, which are of the same length. */
-  ArmedTimers(int shard, long[] ids, long[] deadlinesMillis) {
+  ArmedTimers(int shard, long[] ids, long[] deadlinesMillis, long nextCursor) {
     this.shard = shard;
     this.ids = ids;
     this.deadlinesMillis = deadlinesMillis;
+    this.nextCursor = nextCursor;
   }
 
   /**
@@ -24,7 +29,7 @@ public final class ArmedTimers {
   }
 
   /**
-   * How many timers were armed.
+   * How many timers there are.
    *
    * @return the number of timers, possibly 0
    */
@@ -52,6 +57,15 @@ public final class ArmedTimers {
    */
   public long deadlineMillis(int i) {
     return deadlinesMillis[i];
+  }
+
+  /**
+   * Where {@link ShardedTimers#armed} goes on.
+   *
+   * @return the cursor of the next page, 0 if no page follows
+   */
+  public long nextCursor() {
+    return nextCursor;
   }
 
   /** Names the shard and the size; the ids may be many. */

@@ -2,6 +2,8 @@ package io.ordertimeout.engine;
 
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.util.HashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -241,6 +243,25 @@ final class Shard {
     }
   }
 
+  /** The deadline of each timer that is armed or handed out, NOT_KNOWN for the others. */
+  long[] deadlines(long[] ids) {
+    // A batch that was done or refused since the last turn is not handed out any more.
+    mayHandOut();
+    DueBatch batch = outstanding;
+    Map<Long, Long> handedOut = new HashMap<>();
+    if (batch != null) {
+      for (int i = 0; i < batch.size(); i++) {
+        handedOut.put(batch.id(i), batch.deadlineMillis(i));
+      }
+    }
+    long[] deadlinesMillis = new long[ids.length];
+    for (int i = 0; i < ids.length; i++) {
+      long otherwise = handedOut.getOrDefault(ids[i], ShardedTimers.NOT_KNOWN);
+      deadlinesMillis[i] = wheel.deadlineMillis(ids[i], otherwise);
+    }
+    return deadlinesMillis;
+  }
+
   ArmedTimers armed() {
     // A batch refused in the last turn is back in the wheel by then, or goes back now.
     mayHandOut();
@@ -254,7 +275,14 @@ final class Shard {
           filled[0]++;
           return true;
         });
-    return new ArmedTimers(key, ids, deadlinesMillis);
+    return new ArmedTimers(key, ids, deadlinesMillis, 0);
+  }
+
+  /** A page of what is armed. */
+  ArmedTimers armed(int cursor, int limit) {
+    // Here too what was refused goes back first.
+    mayHandOut();
+    return wheel.armed(key, cursor, limit);
   }
 
   private void publishPending() {

@@ -1,5 +1,6 @@
 package io.ordertimeout.engine;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -31,6 +32,11 @@ import java.util.concurrent.RejectedExecutionException;
  * <p><b>Shards that are not open</b> ignore changes: this is a cache of a store, and who opens a
  * shard loads it from there.
  *
+ * <p><b>Questions</b> are queued like changes, in the same order, so a thread's question sees its
+ * changes. The worker completes the answer soon after; one asked before {@link #stop()} is still
+ * answered. What is chained to an answer without an executor may run on the worker thread, where it
+ * must not block; nor must the {@link DueListener} wait for an answer.
+ *
  * <p>A change costs what it costs in the wheel, O(1) for each timer; a turn of the worker adds
  * O(open shards).
  */
@@ -38,6 +44,15 @@ public final class ShardedTimers implements AutoCloseable {
 
   /** The most timers in one command, so that a large array does not hold up the worker at once. */
   static final int CHUNK = 1024;
+
+  /**
+   * The answer of {@link #deadlines} for a timer that is neither armed nor handed out. A timer that
+   * was scheduled for this very millisecond, the beginning of time, is answered the same.
+   */
+  public static final long NOT_KNOWN = Long.MIN_VALUE;
+
+  /** The work of a page, in timers: it reads a segment of the index and some thousand timers. */
+  private static final int PAGE_WORK = 4 * CHUNK;
 
   private final TimersWorker worker;
 
@@ -66,7 +81,7 @@ public final class ShardedTimers implements AutoCloseable {
    * @throws IllegalStateException if stopped
    */
   public void open(int shard) {
-    worker.submit(new WorkerCommand(w -> w.open(shard, false)));
+    worker.submit(new WorkerCommand(1, w -> w.open(shard, false)));
   }
 
   /**
@@ -77,7 +92,7 @@ public final class ShardedTimers implements AutoCloseable {
    * @throws IllegalStateException if stopped
    */
   public void openForLoading(int shard) {
-    worker.submit(new WorkerCommand(w -> w.open(shard, true)));
+    worker.submit(new WorkerCommand(1, w -> w.open(shard, true)));
   }
 
   /**
@@ -189,7 +204,7 @@ public final class ShardedTimers implements AutoCloseable {
    * @throws IllegalStateException if stopped
    */
   public void drop(int shard) {
-    worker.submit(new WorkerCommand(w -> w.drop(shard)));
+    worker.submit(new WorkerCommand(1, w -> w.drop(shard)));
   }
 
   /**
@@ -230,13 +245,83 @@ public final class ShardedTimers implements AutoCloseable {
    * {@link TimingWheel#forecast}; what is handed out does not count.
    *
    * @param timesMillis the times in milliseconds; copied
-   * @return the number of timers for each of the times, completed by the worker thread soon after;
-   *     a cancellation if this was stopped in the meantime
+   * @return the number of timers for each of the times
    * @throws IllegalStateException if stopped
    */
   public CompletableFuture<long[]> forecast(long... timesMillis) {
     long[] times = timesMillis.clone();
-    return worker.ask(w -> w.forecast(times));
+    return worker.ask(1, w -> w.forecast(times));
+  }
+
+  /**
+   * Looks up timers of a shard: armed, or handed out and not done. One that was armed anew while it
+   * is handed out has the new deadline. Answered in pieces of 1024 timers, each as of one moment,
+   * so that a large question does not hold up the worker; a piece is O(1024 + timers handed out).
+   *
+   * @param shard the shard; one that is not open knows no timer
+   * @param ids the ids; copied
+   * @param count how many to read, from the first
+   * @return the deadline of each in milliseconds, or {@link #NOT_KNOWN}
+   * @throws IndexOutOfBoundsException if the array is shorter than count
+   * @throws IllegalStateException if stopped
+   */
+  public CompletableFuture<long[]> deadlines(int shard, long[] ids, int count) {
+    checkCount(count, ids.length);
+    long[] deadlinesMillis = new long[count];
+    List<CompletableFuture<Void>> pieces = new ArrayList<>();
+    for (int from = 0; from < count; from += Math.min(CHUNK, count - from)) {
+      long[] someIds = chunk(ids, from, count);
+      int start = from;
+      pieces.add(
+          worker
+              .ask(someIds.length, w -> w.deadlines(shard, someIds))
+              .thenAccept(
+                  piece -> System.arraycopy(piece, 0, deadlinesMillis, start, piece.length)));
+    }
+    return CompletableFuture.allOf(pieces.toArray(CompletableFuture[]::new))
+        .thenApply(all -> deadlinesMillis);
+  }
+
+  /**
+   * Reads a page of the armed timers of a shard, to walk over millions of them in a running wheel
+   * without copying them at once or holding up the worker. A walk begins with cursor 0, goes on
+   * with the {@link ArmedTimers#nextCursor()} of each page, and ends with the page where that is 0.
+   * A page may hold fewer timers than the limit, even none, though others follow.
+   *
+   * <p><b>Consistency.</b> A page is as of one moment, a walk is not: it goes through the ids in
+   * the order of a hash, whatever happens to the timers, and passes each id once.
+   *
+   * <ul>
+   *   <li>A timer that is armed all the time from the first page to the last is seen exactly once,
+   *       with the deadline that it has at that moment, also if it is moved meanwhile.
+   *   <li>No id is seen twice, and none that is not armed at the moment of its page.
+   *   <li>A timer that is armed, cancelled or handed out during the walk may be seen or missed, and
+   *       so may one that comes back because the listener refused it. What is handed out is not
+   *       armed; {@link #deadlines} knows it.
+   *   <li>If the shard is opened anew, the rest of the walk is among its new timers.
+   * </ul>
+   *
+   * <p><b>Work.</b> For each page the worker looks at one segment of the index, at most some 6,000
+   * timers in 25,000 places, and sorts those that remain in it if they exceed the limit. So a limit
+   * far below 1000 makes a walk slow, and one above 6000 makes it no faster. A walk over n timers
+   * takes up to 1 + n/1000 + n/limit pages.
+   *
+   * @param shard the shard; one that is not open has no armed timers
+   * @param cursor 0, or the next cursor of a page
+   * @param limit the most timers, at least 1; exceeded only by ids whose hashes of 31 bits are
+   *     equal, which come together
+   * @return the page
+   * @throws IllegalArgumentException if the cursor is not one, or the limit is not positive
+   * @throws IllegalStateException if stopped
+   */
+  public CompletableFuture<ArmedTimers> armed(int shard, long cursor, int limit) {
+    if (cursor < 0 || cursor > Integer.MAX_VALUE) {
+      throw new IllegalArgumentException("cursor must be 0 or that of a page: " + cursor);
+    }
+    if (limit < 1) {
+      throw new IllegalArgumentException("limit must be at least 1: " + limit);
+    }
+    return worker.ask(PAGE_WORK, w -> w.armed(shard, (int) cursor, limit));
   }
 
   /**

@@ -165,6 +165,40 @@ final class TimerIndex implements TimerLists.Moves {
     }
   }
 
+  /**
+   * The timers of the segment that a walk has come to, from that place on: the place of each in the
+   * upper half of a long, its location in the lower. In no order. O(places in a segment).
+   *
+   * <p>The place of a timer in a walk is its hash with the bits reversed, so it has the same one as
+   * long as it is armed. A segment holds the hashes that end alike, which reversed begin alike. So
+   * it is one stretch of the walk, however often segments are divided and put together meanwhile.
+   */
+  long[] walk(int from) {
+    int number = segmentOf(reversed(from));
+    long[] found = new long[counts[number]];
+    int count = 0;
+    for (int block : segments[number]) {
+      int start = block << BLOCK_BITS;
+      for (int address = start; address < start + BLOCK_PLACES; address++) {
+        long entry = blocks.get(address);
+        int place = reversed(hashOf(entry));
+        if (entry != 0 && place >= from) {
+          found[count++] = ((long) place << 32) | locationOf(entry);
+        }
+      }
+    }
+    return Arrays.copyOf(found, count);
+  }
+
+  /** The last place, in the order of a walk, of the segment that it has come to. */
+  int endOfSegment(int from) {
+    int hash = reversed(from);
+    // Until a segment is divided in the present round, one bit less tells what belongs there.
+    int divided = (hash & segmentMask) | Integer.highestOneBit(segmentMask);
+    int mask = divided < segmentCount ? segmentMask : segmentMask >>> 1;
+    return reversed(hash | ~mask);
+  }
+
   /** The address of the entry where a search for this hash begins. */
   int address(int hash) {
     int[] segment = segments[segmentOf(hash)];
@@ -178,6 +212,11 @@ final class TimerIndex implements TimerLists.Moves {
 
   long bytes() {
     return blocks.bytes() + 8L * gathered.length + 4L * (owners.length + counts.length);
+  }
+
+  /** The 31 bits in reverse; its own inverse. */
+  private static int reversed(int bits) {
+    return Integer.reverse(bits) >>> 1;
   }
 
   private int segmentOf(int hash) {

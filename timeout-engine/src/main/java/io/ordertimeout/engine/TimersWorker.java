@@ -3,6 +3,7 @@ package io.ordertimeout.engine;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -83,11 +84,12 @@ final class TimersWorker implements Runnable {
     }
   }
 
-  /** Has the worker answer a question. */
-  <T> CompletableFuture<T> ask(Function<TimersWorker, T> question) {
+  /** Has the worker answer a question, which is as much work as so many timers. */
+  <T> CompletableFuture<T> ask(int timers, Function<TimersWorker, T> question) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     submit(
         new WorkerCommand(
+            timers,
             w -> {
               try {
                 answer.complete(question.apply(w));
@@ -174,6 +176,23 @@ final class TimersWorker implements Runnable {
       }
     }
     return sum;
+  }
+
+  long[] deadlines(int key, long[] ids) {
+    Shard shard = shards.get(key);
+    if (shard != null) {
+      return shard.deadlines(ids);
+    }
+    long[] none = new long[ids.length];
+    Arrays.fill(none, ShardedTimers.NOT_KNOWN);
+    return none;
+  }
+
+  ArmedTimers armed(int key, int cursor, int limit) {
+    Shard shard = shards.get(key);
+    return shard == null
+        ? new ArmedTimers(key, new long[0], new long[0], 0)
+        : shard.armed(cursor, limit);
   }
 
   void open(int key, boolean toBeLoaded) {

@@ -1,5 +1,6 @@
 package io.ordertimeout.engine;
 
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 
@@ -336,6 +337,44 @@ public final class TimingWheel {
         }
       }
     }
+  }
+
+  /** The deadline of a timer in milliseconds, or what to say if it is not armed. O(1). */
+  long deadlineMillis(long id, long notArmed) {
+    int location = index.find(id, timers);
+    return location == TimerLists.NONE ? notArmed : timers.deadlineMillis(location);
+  }
+
+  /**
+   * A page of the armed timers, called those of a shard. See {@link ShardedTimers#armed}; the
+   * cursor is a place in {@link TimerIndex#walk}.
+   */
+  ArmedTimers armed(int shard, int cursor, int limit) {
+    long[] walked = index.walk(cursor);
+    int last = index.endOfSegment(cursor);
+    int count = walked.length;
+    if (count > limit) {
+      Arrays.sort(walked);
+      last = place(walked[limit - 1]);
+      count = limit;
+      // No cursor lies between timers of the same place.
+      while (count < walked.length && place(walked[count]) == last) {
+        count++;
+      }
+    }
+    long[] ids = new long[count];
+    long[] deadlinesMillis = new long[count];
+    for (int i = 0; i < count; i++) {
+      int location = (int) walked[i];
+      ids[i] = timers.id(location);
+      deadlinesMillis[i] = timers.deadlineMillis(location);
+    }
+    // Behind the last place of all comes 0.
+    return new ArmedTimers(shard, ids, deadlinesMillis, (last + 1) & Integer.MAX_VALUE);
+  }
+
+  private static int place(long walked) {
+    return (int) (walked >>> 32);
   }
 
   /** The memory that the timers take, in bytes. */

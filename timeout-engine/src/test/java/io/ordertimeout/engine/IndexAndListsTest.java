@@ -173,7 +173,7 @@ class IndexAndListsTest {
   }
 
   /** The inverse of {@link Hashing#spread}: a different id for each n. */
-  private static long idOfHash(int hash, int n) {
+  static long idOfHash(int hash, int n) {
     long h = ((long) hash << 33) | n;
     h = (h ^ (h >>> 33)) * inverse(0xc4ceb9fe1a85ec53L);
     h = (h ^ (h >>> 33)) * inverse(0xff51afd7ed558ccdL);
