@@ -103,6 +103,16 @@ public final class Database {
     return count("select count(*) from outbox");
   }
 
+  /** Runs a statement as an operator or a shop's own migration would. */
+  public int execute(String statement, Object... arguments) {
+    return jdbc.update(statement, arguments);
+  }
+
+  /** A number out of the tables. */
+  public long count(String query, Object... arguments) {
+    return Objects.requireNonNull(jdbc.queryForObject(query, Long.class, arguments));
+  }
+
   /** Leaves an order as a crash between decision and publication just did. */
   public void decideWithoutPublishing(
       String orderId, int shard, Instant createdAt, Instant deadline) {
@@ -150,14 +160,6 @@ public final class Database {
 
   public <T> List<T> query(String query, RowMapper<T> mapper) {
     return jdbc.query(query, mapper);
-  }
-
-  public void execute(String statements) {
-    jdbc.execute(statements);
-  }
-
-  private long count(String query) {
-    return Objects.requireNonNull(jdbc.queryForObject(query, Long.class));
   }
 
   private static JdbcTemplate template(TestPlatform platform, String url) {

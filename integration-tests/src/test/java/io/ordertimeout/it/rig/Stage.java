@@ -4,6 +4,7 @@ import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -22,6 +23,8 @@ import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.TopicConfig;
@@ -106,6 +109,49 @@ public final class Stage implements AutoCloseable {
         .collect(
             Collectors.toMap(
                 Map.Entry::getKey, description -> description.getValue().partitions().size()));
+  }
+
+  /** Kafka as its operator sees it. */
+  public Admin admin() {
+    return admin;
+  }
+
+  /** Publishes a created order in a partition of its own choice; returns when it is in Kafka. */
+  public void create(String orderId, int partition, Instant deadline) {
+    create(orderId, partition, Map.of("payBy", deadline.toString()));
+  }
+
+  /** The same with a stated time of creation. */
+  public void create(String orderId, int partition, Instant deadline, Instant createdAt) {
+    create(
+        orderId,
+        partition,
+        Map.of("payBy", deadline.toString(), "createdAt", createdAt.toString()));
+  }
+
+  private void create(String orderId, int partition, Map<String, String> fields) {
+    Map<String, String> event = new LinkedHashMap<>(fields);
+    event.put("orderId", orderId);
+    Shop.await(
+        shop.send(
+            new ProducerRecord<>(
+                topics.created(), partition, Shop.utf8(orderId), Shop.json(event))));
+  }
+
+  /** Publishes a payment in a partition of its own choice; returns when it is in Kafka. */
+  public RecordMetadata pay(String orderId, int partition) {
+    return Shop.await(
+        shop.send(
+            new ProducerRecord<>(
+                topics.paid(),
+                partition,
+                Shop.utf8(orderId),
+                Shop.json(Map.of("orderId", orderId, "paymentId", "payment-of-" + orderId)))));
+  }
+
+  /** Some whole milliseconds from now. */
+  public static Instant in(Duration duration) {
+    return Instant.now().truncatedTo(ChronoUnit.MILLIS).plus(duration);
   }
 
   /** The service in this process, with more settings given as pairs of name and value. */
@@ -268,7 +314,8 @@ public final class Stage implements AutoCloseable {
         .toList();
   }
 
-  private static <T> T get(KafkaFuture<T> answer) {
+  /** Waits for an answer of Kafka. */
+  public static <T> T get(KafkaFuture<T> answer) {
     try {
       return answer.get();
     } catch (InterruptedException e) {

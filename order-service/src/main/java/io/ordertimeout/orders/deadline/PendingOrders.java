@@ -3,6 +3,8 @@ package io.ordertimeout.orders.deadline;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
+import java.util.HashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Repository;
@@ -39,6 +41,13 @@ public class PendingOrders {
       limit ?
       """;
 
+  private static final String FIND =
+      """
+      select id, deadline from order_deadline d
+      where id = any(?::bigint[]) and shard = ? and state = 'PENDING'
+        and not exists (select from parked_order p where p.order_id = d.order_id)
+      """;
+
   private final JdbcTemplate jdbc;
 
   PendingOrders(JdbcTemplate jdbc) {
@@ -68,5 +77,19 @@ public class PendingOrders {
         deadline,
         after == null ? Long.MIN_VALUE : after.id(),
         limit);
+  }
+
+  /** The deadlines of those of the orders that are pending, by id, rounded up to milliseconds. */
+  public Map<Long, Long> find(int shard, long[] ids) {
+    Map<Long, Long> deadlinesMillis = new HashMap<>();
+    jdbc.query(
+        FIND,
+        rs -> {
+          Instant deadline = rs.getObject(2, OffsetDateTime.class).toInstant();
+          deadlinesMillis.put(rs.getLong(1), PendingOrder.millisRoundedUp(deadline));
+        },
+        ids,
+        shard);
+    return deadlinesMillis;
   }
 }

@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
@@ -39,6 +40,8 @@ public class Shards implements SmartLifecycle {
   private static final int COMMAND_QUEUE = 1_024;
   private static final Duration LATE_AFTER = Duration.ofSeconds(1);
 
+  private final DatabaseClock clock;
+  private final Duration settlementGrace;
   private final ShardedTimers timers;
   private final ShardRebuild rebuild;
   private final PaymentWatermark watermark;
@@ -60,6 +63,8 @@ public class Shards implements SmartLifecycle {
       DatabaseClock clock,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
+    this.clock = clock;
+    this.settlementGrace = properties.expiry().settlementGrace();
     this.rebuild = rebuild;
     this.watermark = watermark;
     this.holds = holds;
@@ -75,8 +80,7 @@ public class Shards implements SmartLifecycle {
                 properties.expiry().retryDelay(),
                 LATE_AFTER,
                 Long.MAX_VALUE),
-            // In the wheel's time orders are due when the grace behind their deadlines has passed.
-            () -> clock.now().minus(properties.expiry().settlementGrace()).toEpochMilli(),
+            this::wheelTimeMillis,
             batch -> expiry.expire(batch, this::arm));
     clock.onChange(timers::clockChanged);
   }
@@ -135,6 +139,17 @@ public class Shards implements SmartLifecycle {
         .filter(entry -> !entry.getValue().rebuild().isDone())
         .map(Map.Entry::getKey)
         .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  /** The timers of all shards, if that shard is owned and its wheel complete; else null. */
+  @Nullable ShardedTimers completeTimers(int shard) {
+    Ownership ownership = owned.get(shard);
+    return ownership != null && ownership.rebuild().isDone() ? timers : null;
+  }
+
+  /** The time in the wheels, where orders are due when the grace behind their deadlines is over. */
+  long wheelTimeMillis() {
+    return clock.now().minus(settlementGrace).toEpochMilli();
   }
 
   private void arm(int shard, long[] ids, long[] deadlinesMillis, int count) {

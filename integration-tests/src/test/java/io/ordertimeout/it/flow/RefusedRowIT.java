@@ -1,0 +1,134 @@
+package io.ordertimeout.it.flow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.ordertimeout.it.rig.Database;
+import io.ordertimeout.it.rig.PublishedEvent;
+import io.ordertimeout.it.rig.Service;
+import io.ordertimeout.it.rig.Stage;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Rows that Postgres refuses, because the shop's own constraints or triggers stand against them.
+ */
+class RefusedRowIT {
+
+  private static final int OTHERS = 100;
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final Stage stage = Stage.create();
+  private final Database database = stage.database();
+
+  @AfterEach
+  void close() {
+    stage.close();
+  }
+
+  @Test
+  void anOrderThatIsRefusedIsADeadLetterAndTheOthersOfItsBatchAreWatched() {
+    prepareSchema();
+    database.execute(
+        "alter table order_deadline add check (order_id not like 'refused%') not valid");
+    Instant deadline = Stage.in(Duration.ofSeconds(2));
+    createAmongOthers("refused", deadline);
+
+    try (Service again = stage.startService()) {
+      await("cancellations")
+          .atMost(PATIENCE)
+          .until(() -> stage.outcomes().cancelled().size() == OTHERS);
+      assertThat(again.gauge("order.timeout.parked")).isZero();
+    }
+    List<PublishedEvent> letters = stage.outcomes().deadLetters(stage.topics().created());
+    assertThat(letters).extracting(PublishedEvent::key).containsExactly("refused");
+    assertThat(letters.get(0).header("x-error")).contains("23514").contains("is not watched");
+    assertThat(database.state("refused")).isNull();
+  }
+
+  @Test
+  void anOrderWhosePaymentIsRefusedIsNotCancelled() {
+    prepareSchema();
+    database.execute("alter table order_deadline add check (payment_id <> 'refused') not valid");
+    Instant deadline = Stage.in(Duration.ofSeconds(4));
+    createAmongOthers("paid-but-refused", deadline);
+    stage.shop().paid("paid-but-refused", Map.of("paymentId", "refused"));
+    stage.shop().paid("other-0", "fine");
+
+    try (Service again = stage.startService()) {
+      await("cancellations")
+          .atMost(PATIENCE)
+          .until(() -> stage.outcomes().cancelled().size() == OTHERS - 1);
+      assertThat(database.state("other-0")).isEqualTo("PAID");
+      assertThat(database.state("paid-but-refused")).isEqualTo("PENDING");
+      await("the gauge")
+          .atMost(PATIENCE)
+          .untilAsserted(() -> assertThat(again.gauge("order.timeout.parked")).isEqualTo(1));
+    }
+    assertThat(
+            database.count(
+                "select count(*) from parked_order where order_id = 'paid-but-refused'"
+                    + " and reason like '%23514%'"))
+        .isEqualTo(1);
+    assertThat(stage.outcomes().deadLetters(stage.topics().paid()))
+        .extracting(PublishedEvent::key)
+        .containsExactly("paid-but-refused");
+  }
+
+  @Test
+  void anOrderThatMayNotBeCancelledIsParkedUntilAnOperatorHasMendedIt() {
+    try (Service service =
+        stage.startService(
+            "order-timeout.backstop.interval",
+            "1s",
+            "order-timeout.backstop.confirm-after",
+            "1s")) {
+      database.execute(
+          """
+          create function refuse() returns trigger language plpgsql as
+          $$ begin raise exception 'not this one'; end $$
+          """);
+      database.execute(
+          """
+          create trigger refuse before update on order_deadline for each row
+          when (new.state = 'CANCELLED' and new.order_id = 'stubborn') execute function refuse()
+          """);
+      createAmongOthers("stubborn", Stage.in(Duration.ofSeconds(3)));
+
+      await("cancellations")
+          .atMost(PATIENCE)
+          .until(() -> stage.outcomes().cancelled().size() == OTHERS);
+      assertThat(database.state("stubborn")).isEqualTo("PENDING");
+      await("parking")
+          .atMost(PATIENCE)
+          .until(
+              () ->
+                  database.count(
+                          "select count(*) from parked_order where order_id = 'stubborn'"
+                              + " and reason like '%P0001%not this one%'")
+                      == 1);
+
+      database.execute("drop trigger refuse on order_deadline");
+      database.execute("delete from parked_order where order_id = 'stubborn'");
+
+      assertThat(stage.outcomes().awaitCancelled("stubborn").text("orderId")).isEqualTo("stubborn");
+      assertThat(service.counter("order.timeout.cancelled")).isEqualTo(OTHERS + 1.0);
+    }
+  }
+
+  /** The schema is there, and nobody reads. */
+  private void prepareSchema() {
+    stage.startService().close();
+  }
+
+  private void createAmongOthers(String orderId, Instant deadline) {
+    IntStream.range(0, OTHERS / 2).forEach(i -> stage.create("other-" + i, 0, deadline));
+    stage.create(orderId, 0, deadline);
+    IntStream.range(OTHERS / 2, OTHERS).forEach(i -> stage.create("other-" + i, 0, deadline));
+  }
+}
