@@ -1,5 +1,8 @@
 package io.ordertimeout.it.rig;
 
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -37,6 +40,11 @@ public final class Database {
 
   public String url() {
     return url(platform.jdbcUrl(), name);
+  }
+
+  /** A connection of its own, for transactions. */
+  public Connection connect() throws SQLException {
+    return DriverManager.getConnection(url(), platform.username(), platform.password());
   }
 
   /** Postgres's clock. */
@@ -106,6 +114,11 @@ public final class Database {
   /** Runs a statement as an operator or a shop's own migration would. */
   public int execute(String statement, Object... arguments) {
     return jdbc.update(statement, arguments);
+  }
+
+  /** A text out of the tables. */
+  public String text(String query, Object... arguments) {
+    return Objects.requireNonNull(jdbc.queryForObject(query, String.class, arguments));
   }
 
   /** A number out of the tables. */

@@ -1,9 +1,17 @@
 package io.ordertimeout.it.rig;
 
+import static org.awaitility.Awaitility.await;
+
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.orders.OrderServiceApplication;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
 import java.util.Map;
 import org.springframework.boot.Banner;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -28,6 +36,34 @@ public final class Service implements AutoCloseable {
                 settings.entrySet().stream()
                     .map(entry -> "--" + entry.getKey() + "=" + entry.getValue())
                     .toArray(String[]::new)));
+  }
+
+  /** Whether it says that it does its work. */
+  public boolean isReady() {
+    String port = context.getEnvironment().getProperty("local.management.port");
+    HttpRequest readiness =
+        HttpRequest.newBuilder(
+                URI.create("http://127.0.0.1:" + port + "/actuator/health/readiness"))
+            .timeout(Duration.ofSeconds(30))
+            .build();
+    try {
+      return HttpClient.newHttpClient()
+              .send(readiness, HttpResponse.BodyHandlers.discarding())
+              .statusCode()
+          == 200;
+    } catch (IOException e) {
+      return false;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  /** Waits until it says that it does its work, or does not. */
+  public void awaitReady(boolean ready) {
+    await(ready ? "readiness" : "no readiness")
+        .atMost(Duration.ofSeconds(60))
+        .until(() -> isReady() == ready);
   }
 
   /** The sum of a gauge over its tags. */

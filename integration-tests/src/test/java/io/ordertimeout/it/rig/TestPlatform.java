@@ -53,7 +53,11 @@ public record TestPlatform(
 
   // Closed by the JVM's end, which also deletes its directory.
   private static TestPlatform embedded() {
-    EmbeddedPlatform platform = EmbeddedPlatform.startTemporary();
+    return of(EmbeddedPlatform.startTemporary());
+  }
+
+  /** An embedded platform of the test's own, which it can stop and start. */
+  public static TestPlatform of(EmbeddedPlatform platform) {
     return new TestPlatform(
         platform.bootstrapServers(), platform.jdbcUrl(), platform.username(), platform.password());
   }

@@ -53,8 +53,8 @@ class DatabaseClockIT {
     try (Service service = stage.startService()) {
       Instant soonByPostgres = Stage.in(Duration.ofSeconds(3)).minus(Duration.ofHours(1));
       Instant soonByThisMachine = Stage.in(Duration.ofSeconds(1));
-      create("due", soonByPostgres);
-      create("not-due", soonByThisMachine);
+      stage.create("due", 0, soonByPostgres);
+      stage.create("not-due", 0, soonByThisMachine);
 
       PublishedEvent event = stage.outcomes().awaitCancelled("due");
 
@@ -71,7 +71,7 @@ class DatabaseClockIT {
     // By Postgres's clock, records of just now are an hour old.
     try (Service service = stage.startService("order-timeout.intake.start-back", "2h")) {
       Instant soonByPostgres = Stage.in(Duration.ofSeconds(3)).plus(Duration.ofHours(1));
-      create("due", soonByPostgres);
+      stage.create("due", 0, soonByPostgres);
 
       PublishedEvent event = stage.outcomes().awaitCancelled("due");
 
@@ -85,7 +85,7 @@ class DatabaseClockIT {
   void aClockThatJumpsBackUnderARunningServiceMakesNothingEarly() {
     try (Service service = stage.startService()) {
       Instant deadline = Stage.in(Duration.ofSeconds(4));
-      create("due", deadline);
+      stage.create("due", 0, deadline);
       stage.awaitState("due", "PENDING");
       setPostgresAhead(Duration.ofSeconds(-5));
 
@@ -104,7 +104,7 @@ class DatabaseClockIT {
   void aClockThatJumpsAheadUnderARunningServiceIsFollowed() {
     try (Service service = stage.startService()) {
       Instant deadline = Stage.in(Duration.ofHours(1)).plusSeconds(2);
-      create("due", deadline);
+      stage.create("due", 0, deadline);
       stage.awaitState("due", "PENDING");
       setPostgresAhead(Duration.ofHours(1));
 
@@ -113,10 +113,6 @@ class DatabaseClockIT {
       assertThat(event.instant("cancelledAt")).isAfterOrEqualTo(deadline);
       assertThat(service.gauge("order.timeout.clock.offset")).isBetween(3599.0, 3601.0);
     }
-  }
-
-  private void create(String orderId, Instant deadline) {
-    stage.create(orderId, 0, deadline, deadline.minus(Duration.ofMinutes(15)));
   }
 
   private void setPostgresAhead(Duration by) {
