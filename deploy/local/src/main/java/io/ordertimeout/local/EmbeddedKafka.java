@@ -21,25 +21,41 @@ import org.jspecify.annotations.Nullable;
  * <p>Records carry the time of their append, so that nobody's timestamps but the broker's count.
  * Can be stopped and started again, on the same directory and port.
  */
-final class EmbeddedKafka implements AutoCloseable {
+public final class EmbeddedKafka implements AutoCloseable {
   private static final int NODE_ID = 1;
   private static final String CLIENTS = "CLIENTS";
+  private static final String PROXIED = "PROXIED";
   private static final String CONTROLLER = "CONTROLLER";
+
+  /**
+   * A second listener, whose clients are told to come by another port: that of a proxy.
+   *
+   * @param port where the broker listens
+   * @param advertisedPort where its clients are sent
+   */
+  public record ProxiedListener(int port, int advertisedPort) {}
 
   private final Path directory;
   private final int port;
+  private final @Nullable ProxiedListener proxied;
   private @Nullable KafkaRaftServer server;
 
   EmbeddedKafka(Path directory, int preferredPort) throws IOException {
-    this.directory = Files.createDirectories(directory.toAbsolutePath().normalize());
-    this.port = Ports.free("Kafka", preferredPort);
+    this(directory, preferredPort, null);
   }
 
-  String bootstrapServers() {
+  public EmbeddedKafka(Path directory, int preferredPort, @Nullable ProxiedListener proxied)
+      throws IOException {
+    this.directory = Files.createDirectories(directory.toAbsolutePath().normalize());
+    this.port = Ports.free("Kafka", preferredPort);
+    this.proxied = proxied;
+  }
+
+  public String bootstrapServers() {
     return Ports.LOOPBACK + ":" + port;
   }
 
-  synchronized void start() throws IOException {
+  public synchronized void start() throws IOException {
     if (server != null) {
       return;
     }
@@ -98,11 +114,18 @@ final class EmbeddedKafka implements AutoCloseable {
     settings.setProperty("controller.quorum.voters", NODE_ID + "@" + controller);
     settings.setProperty("controller.listener.names", CONTROLLER);
     settings.setProperty("inter.broker.listener.name", CLIENTS);
+    String listeners = CLIENTS + "://" + bootstrapServers();
+    String advertised = listeners;
+    if (proxied != null) {
+      String listener = "," + PROXIED + "://" + Ports.LOOPBACK + ":";
+      listeners += listener + proxied.port();
+      advertised += listener + proxied.advertisedPort();
+    }
+    settings.setProperty("listeners", listeners + "," + CONTROLLER + "://" + controller);
+    settings.setProperty("advertised.listeners", advertised);
     settings.setProperty(
-        "listeners", CLIENTS + "://" + bootstrapServers() + "," + CONTROLLER + "://" + controller);
-    settings.setProperty("advertised.listeners", CLIENTS + "://" + bootstrapServers());
-    settings.setProperty(
-        "listener.security.protocol.map", CLIENTS + ":PLAINTEXT," + CONTROLLER + ":PLAINTEXT");
+        "listener.security.protocol.map",
+        CLIENTS + ":PLAINTEXT," + PROXIED + ":PLAINTEXT," + CONTROLLER + ":PLAINTEXT");
     // A broker that was killed may register anew only when its last session has ended, and a
     // killed consumer's partitions go to the next one only when its session has.
     settings.setProperty("broker.session.timeout.ms", "3000");

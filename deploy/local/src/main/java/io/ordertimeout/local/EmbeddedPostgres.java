@@ -26,10 +26,10 @@ import org.slf4j.LoggerFactory;
  * process of its own and outlives a JVM that is killed; the next start on the same directory stops
  * such an orphan first. The caller sees to it that one process at a time uses the directory.
  */
-final class EmbeddedPostgres implements AutoCloseable {
+public final class EmbeddedPostgres implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(EmbeddedPostgres.class);
 
-  static final String NAME = "ordertimeout"; // of the database and of its user
+  public static final String NAME = "ordertimeout"; // of the database and of its user
 
   private static final String SETTINGS = "order-timeout.conf";
   private static final int WAIT_SECONDS = 60;
@@ -43,7 +43,7 @@ final class EmbeddedPostgres implements AutoCloseable {
   private boolean running;
 
   /** Also stops an orphan of the last run, since that may hold the port. */
-  EmbeddedPostgres(Path home, int preferredPort) throws IOException {
+  public EmbeddedPostgres(Path home, int preferredPort) throws IOException {
     this.home = Files.createDirectories(home.toAbsolutePath().normalize());
     this.data = this.home.resolve("data");
     this.binaries = PostgresBinaries.unpacked();
@@ -53,11 +53,11 @@ final class EmbeddedPostgres implements AutoCloseable {
     this.port = Ports.free("Postgres", preferredPort);
   }
 
-  String jdbcUrl() {
+  public String jdbcUrl() {
     return jdbcUrl(NAME);
   }
 
-  String password() {
+  public String password() {
     return password;
   }
 
@@ -65,7 +65,7 @@ final class EmbeddedPostgres implements AutoCloseable {
     return home.resolve("password");
   }
 
-  synchronized void start() throws IOException {
+  public synchronized void start() throws IOException {
     if (running) {
       return;
     }
@@ -90,12 +90,12 @@ final class EmbeddedPostgres implements AutoCloseable {
   }
 
   /** Stops the server as an operator does: clients are disconnected, everything is written. */
-  synchronized void stop() throws IOException {
+  public synchronized void stop() throws IOException {
     stop("fast");
   }
 
   /** Stops the server as a crash does: it recovers from its log at the next start. */
-  synchronized void crash() throws IOException {
+  public synchronized void crash() throws IOException {
     stop("immediate");
   }
 

@@ -9,6 +9,7 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
@@ -53,16 +54,24 @@ final class LogReader implements AutoCloseable {
   private void run() {
     try (consumer) {
       while (!closed) {
-        consumer.poll(Duration.ofMillis(500)).forEach(books::add);
-        // Past transaction markers, which are not records.
-        for (TopicPartition partition : consumer.assignment()) {
-          positions.put(partition, consumer.position(partition));
-        }
+        read();
       }
     } catch (WakeupException e) {
       // closed
     } catch (RuntimeException e) {
       failure.set(e);
+    }
+  }
+
+  private void read() {
+    try {
+      consumer.poll(Duration.ofMillis(500)).forEach(books::add);
+      // Past transaction markers, which are not records.
+      for (TopicPartition partition : consumer.assignment()) {
+        positions.put(partition, consumer.position(partition));
+      }
+    } catch (TimeoutException e) {
+      // Kafka is away; it goes on when it is back.
     }
   }
 

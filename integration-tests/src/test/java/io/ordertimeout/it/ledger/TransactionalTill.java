@@ -26,7 +26,7 @@ final class TransactionalTill implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(TransactionalTill.class);
   private static final int MOST = 50;
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofMinutes(3);
 
   private final Stage stage;
   private final Delivery delivery;
