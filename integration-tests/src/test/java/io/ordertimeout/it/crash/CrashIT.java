@@ -27,29 +27,33 @@ class CrashIT {
   @Test
   void everyOrderIsAccountedForAfterThreeKills() {
     try (Stage stage = Stage.create();
-        Ledger ledger = Ledger.open(stage);
-        Traffic traffic = ledger.traffic(Mix.everything(), SEED, ORDERS_PER_SECOND)) {
-      for (int i = 0; i < KILLS; i++) {
-        try (ServiceProcess process = stage.startProcess()) {
-          process.awaitReady();
-          if (i == 0) {
-            ledger.watchChanges();
-          }
-          long before = ledger.cancellations();
-          await("cancellations")
-              .atMost(PATIENCE)
-              .until(() -> ledger.cancellations() - before >= CANCELLATIONS_BETWEEN_KILLS);
+        Ledger ledger = Ledger.open(stage)) {
+      ServiceProcess process = stage.startProcess();
+      process.awaitReady();
+      ledger.watchChanges();
+      try (Traffic traffic = ledger.traffic(Mix.everything(), SEED, ORDERS_PER_SECOND)) {
+        for (int i = 0; i < KILLS; i++) {
+          awaitCancellations(ledger);
           process.kill();
+          process = stage.startProcess();
+          process.awaitReady();
         }
-      }
-      try (ServiceProcess process = stage.startProcess()) {
-        process.awaitReady();
+        awaitCancellations(ledger);
         traffic.finish();
         Verdict verdict = ledger.judge(PATIENCE);
         log.info("{}", verdict);
         assertThat(verdict.broken()).isEmpty();
         assertThat(verdict.inState("CANCELLED")).isGreaterThan(KILLS * CANCELLATIONS_BETWEEN_KILLS);
+      } finally {
+        process.close();
       }
     }
+  }
+
+  private static void awaitCancellations(Ledger ledger) {
+    long before = ledger.cancellations();
+    await("cancellations")
+        .atMost(PATIENCE)
+        .until(() -> ledger.cancellations() - before >= CANCELLATIONS_BETWEEN_KILLS);
   }
 }

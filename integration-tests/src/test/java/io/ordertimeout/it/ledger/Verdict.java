@@ -22,6 +22,7 @@ import java.util.stream.Collectors;
 public final class Verdict {
 
   private static final Duration LATE = Duration.ofSeconds(1);
+  private static final int SHOWN = 3;
 
   private final Map<String, Integer> states = new TreeMap<>();
   private final List<Violation> violations = new ArrayList<>();
@@ -32,7 +33,7 @@ public final class Verdict {
   private int cancelled;
   private int conflicts;
   private int repeated;
-  private int undecidable;
+  private final List<String> undecidable = new ArrayList<>();
   private long late;
   private String more = "";
 
@@ -53,7 +54,9 @@ public final class Verdict {
     orders++;
     states.merge(order.row() == null ? "none" : order.row().state(), 1, Integer::sum);
     violations.addAll(Judge.judge(order, now));
-    undecidable += Judge.undecidable(order) ? 1 : 0;
+    if (Judge.undecidable(order)) {
+      undecidable.add(order.toString());
+    }
     cancelled += order.cancellations().isEmpty() ? 0 : 1;
     Creation creation = order.creation();
     if (creation != null) {
@@ -122,7 +125,7 @@ public final class Verdict {
     return conflicts;
   }
 
-  /** The ledger: a few lines, then every violation with its history. */
+  /** The ledger: a few lines, every violation with its history, some of what cannot be told. */
   @Override
   public String toString() {
     long[] sorted = latenesses.stream().mapToLong(Long::longValue).sorted().toArray();
@@ -138,11 +141,15 @@ public final class Verdict {
                 late,
                 LATE.toSeconds())
         + "\n  %d publications repeated; %d cancelled with a payment or closing on the wire"
-            .formatted(repeated, undecidable)
+            .formatted(repeated, undecidable.size())
         + more
         + "\n  violations: "
         + (kinds.isEmpty() ? "none" : kinds)
-        + violations.stream().map(violation -> "\n" + violation).collect(Collectors.joining());
+        + violations.stream().map(violation -> "\n" + violation).collect(Collectors.joining())
+        + undecidable.stream()
+            .limit(SHOWN)
+            .map(history -> "\non the wire at the deadline:\n" + history)
+            .collect(Collectors.joining());
   }
 
   /** The nearest rank. */
