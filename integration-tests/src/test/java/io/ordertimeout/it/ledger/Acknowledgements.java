@@ -1,6 +1,7 @@
 package io.ordertimeout.it.ledger;
 
 import java.time.Instant;
+import java.util.Collections;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -42,7 +43,7 @@ final class Acknowledgements {
   }
 
   Set<Place> committed() {
-    return Set.copyOf(committed);
+    return Collections.unmodifiableSet(committed);
   }
 
   int unknown() {
