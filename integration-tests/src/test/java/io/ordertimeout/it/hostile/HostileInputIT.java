@@ -1,0 +1,331 @@
+package io.ordertimeout.it.hostile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.ordertimeout.it.rig.Database;
+import io.ordertimeout.it.rig.PublishedEvent;
+import io.ordertimeout.it.rig.Service;
+import io.ordertimeout.it.rig.Shop;
+import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.rig.TestPlatform;
+import io.ordertimeout.it.rig.TopicNames;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ExecutionException;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.config.TopicConfig;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+/** Texts that want to be something else: a statement, a lookup, a line of a log, another order. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ExtendWith(OutputCaptureExtension.class)
+class HostileInputIT {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private static final List<String> ORDER_IDS =
+      List.of(
+          "'; drop table order_deadline; --",
+          "\"; delete from outbox; --",
+          "$$; truncate outbox; $$",
+          "{\"a\",NULL}",
+          "NULL",
+          "\\x00\\",
+          "\\",
+          "'",
+          "\"",
+          "${jndi:ldap://127.0.0.1/x}",
+          "#{T(java.lang.Runtime).getRuntime().exit(1)}",
+          "%s%n%1$s",
+          "{}",
+          "../../etc/passwd",
+          "line one\nline two\r\nline three",
+          "tab\tbell\u0007escape\u001B[2Jdelete\u007Fnext\u0085",
+          " ",
+          "  spaces around  ",
+          "case",
+          "CASE",
+          // The same to the eye, and another order each.
+          "caf\u00E9",
+          "cafe\u0301",
+          "z\u200Bero\u200Dwidth\uFEFF",
+          "right \u202Eot tfel\u202C",
+          "\u05D0\u05D1\u05D2 \u0627\u0628\u062A",
+          "line\u2028separator",
+          "\uFFFF\uFDD0 noncharacters",
+          "\uD83D\uDC68\u200D\uD83D\uDC69\u200D\uD83D\uDC67 family",
+          "Z\u0351\u036B\u0343\u036A\u0302\u036B\u033D\u034F\u0334\u0319\u0324",
+          "\uD83D\uDED2".repeat(128),
+          "x".repeat(128));
+
+  private final Stage stage = Stage.create();
+  // At INFO, at which operators run it, also what the tests' own configuration turns down.
+  private final Service service =
+      stage.startService(
+          "logging.level.org.springframework", "INFO",
+          "logging.level.org.hibernate", "INFO",
+          "logging.level.org.apache.kafka.clients", "INFO",
+          "logging.level.com.zaxxer", "INFO");
+  private final TopicNames topics = stage.topics();
+  private final Database database = stage.database();
+  private final JdbcTemplate jdbc =
+      new JdbcTemplate(
+          new DriverManagerDataSource(
+              database.url(), TestPlatform.shared().username(), TestPlatform.shared().password()));
+
+  @AfterAll
+  void close() {
+    service.close();
+    stage.close();
+  }
+
+  @Test
+  void anOrderIdOfAnyCharactersGoesTheWholeWay() {
+    for (String orderId : ORDER_IDS) {
+      stage.shop().created(orderId, Map.of("timeout", "PT1S"));
+      stage.shop().created(paid(orderId), Map.of("timeout", "PT1H"));
+      stage.shop().paid(paid(orderId), orderId);
+    }
+    for (String orderId : ORDER_IDS) {
+      PublishedEvent event = stage.outcomes().awaitCancelled(orderId);
+      assertThat(event.text("orderId")).isEqualTo(orderId);
+      stage.shop().paid(orderId, "late " + orderId);
+    }
+    for (String orderId : ORDER_IDS) {
+      PublishedEvent event = stage.outcomes().awaitConflicts(orderId, 1).get(0);
+      assertThat(event.text("orderId")).isEqualTo(orderId);
+      assertThat(event.text("paymentId")).isEqualTo("late " + orderId);
+    }
+    stage.awaitQuiet();
+
+    Map<String, String> states = database.states();
+    for (String orderId : ORDER_IDS) {
+      assertThat(states).containsEntry(orderId, "CANCELLED").containsEntry(paid(orderId), "PAID");
+      assertThat(stage.outcomes().cancelled(orderId)).hasSize(1);
+      assertThat(stage.outcomes().cancelled(paid(orderId))).isEmpty();
+      assertThat(stage.outcomes().conflicts(orderId)).hasSize(1);
+    }
+    assertThat(ids(stage.outcomes().cancelled(), ORDER_IDS)).hasSize(ORDER_IDS.size());
+    assertThat(ids(stage.outcomes().conflicts(), ORDER_IDS)).hasSize(ORDER_IDS.size());
+  }
+
+  private static String paid(String orderId) {
+    return "p"
+        + orderId.substring(0, orderId.offsetByCodePoints(0, Math.min(127, length(orderId))));
+  }
+
+  private static int length(String text) {
+    return text.codePointCount(0, text.length());
+  }
+
+  private static Collection<String> ids(List<PublishedEvent> events, List<String> orderIds) {
+    return events.stream()
+        .filter(event -> orderIds.contains(event.key()))
+        .map(event -> event.text("eventId"))
+        .collect(Collectors.toSet());
+  }
+
+  @Test
+  void aTextThatLooksLikeAStatementIsStoredAsText() {
+    String injection = "x'); drop table order_deadline cascade; delete from outbox; -- $1 ? {\"}";
+    stage
+        .shop()
+        .created(
+            "injected",
+            Map.of("channel", injection, "paymentMethod", injection, "timeout", "PT1H"));
+    stage.shop().created("injected-reason", Map.of("timeout", "PT1H"));
+    stage
+        .shop()
+        .created(
+            "injected-currency",
+            Map.of("amount", Map.of("value", 1, "currency", injection), "timeout", "PT1H"));
+    stage
+        .shop()
+        .created(
+            "injected-value",
+            Map.of("amount", Map.of("value", "1); --", "currency", "EUR"), "timeout", "PT1H"));
+    stage.shop().paid("injected", injection);
+    Shop.await(stage.shop().send(topics.closed(), "injected-reason", Map.of("reason", injection)));
+    // A conflict has a statement of its own.
+    stage.shop().paid("injected-reason", injection);
+    stage.outcomes().awaitConflicts("injected-reason", 1);
+    stage.awaitQuiet();
+
+    assertThat(database.column("injected", "channel")).isEqualTo(injection);
+    assertThat(database.column("injected", "payment_method")).isEqualTo(injection);
+    assertThat(database.column("injected", "payment_id")).isEqualTo(injection);
+    assertThat(database.column("injected-reason", "close_reason")).isEqualTo(injection);
+    assertThat(stage.outcomes().conflicts("injected-reason"))
+        .singleElement()
+        .extracting(event -> event.text("paymentId"))
+        .isEqualTo(injection);
+    assertThat(stage.outcomes().deadLetters(topics.created()))
+        .extracting(PublishedEvent::key)
+        .contains("injected-currency", "injected-value");
+    assertThat(database.state("injected-currency")).isNull();
+    assertThat(database.state("injected-value")).isNull();
+  }
+
+  @Test
+  void noLogTellsWhoBoughtWhatAndNoneIsForged(CapturedOutput output) {
+    String forged = "FORGED ERROR [main] all is lost";
+    String secret = "zqx-";
+    String amount = "98761234.5";
+    Map<String, ?> fields =
+        Map.of(
+            "timeout",
+            "PT1S",
+            "channel",
+            secret + "channel\n" + forged,
+            "amount",
+            Map.of("value", amount, "currency", "EUR"));
+    String cancelled = secret + "cancelled\n" + forged;
+    String paid = secret + "paid\r\n" + forged;
+    String refused = secret + "refused\n" + forged;
+    refuse(refused);
+
+    stage.shop().created(cancelled, fields);
+    stage.outcomes().awaitCancelled(cancelled);
+    stage.shop().paid(cancelled, secret + "late\n" + forged);
+    stage.outcomes().awaitConflicts(cancelled, 1);
+    stage.shop().paid(paid, secret + "one\n" + forged);
+    stage.shop().paid(paid, secret + "two\n" + forged);
+    garbage("{\"orderId\":\"" + secret + "\\n" + forged + "\",\"timeout\":\"\\n" + forged + "\"}");
+    garbage("\u0085" + forged);
+    garbage(secret + "\n" + forged);
+    stage.shop().created(refused, fields);
+    await("refusal").atMost(PATIENCE).until(() -> refusals() > 1);
+    refuseNoMore();
+    stage.shop().created(secret + "last", Map.of("timeout", "PT1H"));
+    stage.awaitState(secret + "last", "PENDING");
+    stage.awaitQuiet();
+
+    assertThat(output.getAll())
+        .as("what is logged about records that are not usable")
+        .contains("to the dead-letter topic", "violates check constraint")
+        .doesNotContain(secret, amount);
+    assertThat(output.getAll().lines()).noneMatch(line -> line.contains(forged));
+    assertThat(stage.outcomes().deadLetters(topics.created()))
+        .hasSizeGreaterThanOrEqualTo(3)
+        .allSatisfy(
+            letter ->
+                assertThat(letter.header("x-error"))
+                    .isNotBlank()
+                    .hasSizeLessThan(512)
+                    .doesNotContainPattern("\\p{Cc}"));
+  }
+
+  private void garbage(String value) {
+    Shop.await(
+        stage
+            .shop()
+            .send(new ProducerRecord<>(topics.created(), Shop.utf8("key"), Shop.utf8(value))));
+  }
+
+  /**
+   * Makes Postgres refuse an order's row, and count how often; the counting outlives a rollback.
+   */
+  private void refuse(String orderId) {
+    jdbc.execute("create sequence refusals");
+    jdbc.execute("create table refused as select '" + orderId + "'::text as order_id");
+    jdbc.execute(
+        """
+        create function accepted(text) returns boolean language sql as
+        'select case when $1 in (select order_id from refused)
+           then nextval(''refusals'') < 0 else true end'
+        """);
+    jdbc.execute("alter table order_deadline add constraint accepted check (accepted(order_id))");
+  }
+
+  private long refusals() {
+    return Objects.requireNonNull(
+        jdbc.queryForObject(
+            "select case when is_called then last_value else 0 end from refusals", Long.class));
+  }
+
+  private void refuseNoMore() {
+    jdbc.execute("alter table order_deadline drop constraint accepted");
+  }
+
+  @Test
+  void aTimestampThatPostgresCannotHoldStopsNothing()
+      throws ExecutionException, InterruptedException {
+    letProducersTellTheTime();
+    for (long timestampMillis : new long[] {0, 1, Long.MAX_VALUE}) {
+      String orderId = "at-" + timestampMillis;
+      stage.shop().created(orderId + "-known", Map.of("timeout", "PT1H"));
+      send(topics.created(), orderId, timestampMillis, Map.of("orderId", orderId));
+      send(topics.paid(), orderId + "-known", timestampMillis, Map.of("paymentId", "p"));
+      send(topics.closed(), orderId + "-unknown", timestampMillis, Map.of());
+    }
+    stage.shop().created("after-timestamps", Map.of("timeout", "PT1H"));
+    stage.awaitState("after-timestamps", "PENDING");
+    stage.awaitQuiet();
+
+    for (long timestampMillis : new long[] {0, 1, Long.MAX_VALUE}) {
+      String orderId = "at-" + timestampMillis;
+      assertThat(database.state(orderId + "-known")).isEqualTo("PAID");
+      assertThat(database.state(orderId + "-unknown")).isEqualTo("CLOSED");
+    }
+    assertThat(database.state("at-0")).isEqualTo("CLOSED");
+    assertThat(database.column("at-0", "decided_by")).isEqualTo("STALE");
+    assertThat(stage.outcomes().deadLetters(topics.created()))
+        .extracting(PublishedEvent::key)
+        .contains("at-" + Long.MAX_VALUE);
+  }
+
+  private void letProducersTellTheTime() throws ExecutionException, InterruptedException {
+    List<AlterConfigOp> settings =
+        List.of(
+            set(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "CreateTime"),
+            set(TopicConfig.MESSAGE_TIMESTAMP_AFTER_MAX_MS_CONFIG, String.valueOf(Long.MAX_VALUE)));
+    try (Admin admin =
+        Admin.create(
+            Map.of(
+                AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG,
+                TestPlatform.shared().bootstrapServers()))) {
+      admin
+          .incrementalAlterConfigs(
+              topics.inputs().stream()
+                  .collect(
+                      Collectors.<String, ConfigResource, Collection<AlterConfigOp>>toMap(
+                          topic -> new ConfigResource(ConfigResource.Type.TOPIC, topic),
+                          topic -> settings)))
+          .all()
+          .get();
+    }
+  }
+
+  private static AlterConfigOp set(String name, String value) {
+    return new AlterConfigOp(new ConfigEntry(name, value), AlterConfigOp.OpType.SET);
+  }
+
+  private void send(String topic, String orderId, long timestampMillis, Map<String, ?> fields) {
+    Map<String, Object> event = new HashMap<>(fields);
+    event.put("orderId", orderId);
+    Shop.await(
+        stage
+            .shop()
+            .send(
+                new ProducerRecord<>(
+                    topic, null, timestampMillis, Shop.utf8(orderId), Shop.json(event))));
+  }
+}

@@ -1,0 +1,5 @@
+/** Input that nobody who means well would send. */
+@NullMarked
+package io.ordertimeout.it.hostile;
+
+import org.jspecify.annotations.NullMarked;
