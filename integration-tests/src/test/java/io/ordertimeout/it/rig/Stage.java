@@ -163,7 +163,8 @@ public final class Stage implements AutoCloseable {
     return ServiceProcess.start(logName, jvmOptions, settings(more));
   }
 
-  private Map<String, String> settings(String... more) {
+  /** What makes the service one of this stage, with more settings given as pairs. */
+  public Map<String, String> settings(String... more) {
     Map<String, String> settings = new LinkedHashMap<>(topics.settings());
     settings.put("spring.datasource.url", Database.url(ofServices.jdbcUrl(), name));
     settings.put("spring.datasource.username", ofServices.username());
