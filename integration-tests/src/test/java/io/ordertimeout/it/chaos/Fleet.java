@@ -111,7 +111,9 @@ final class Fleet implements AutoCloseable {
   }
 
   private void start() {
-    instances.add(stage.startProcess(stage.name() + "-" + started++, SMALL));
+    instances.add(
+        stage.startProcess(
+            stage.name() + "-" + started++, SMALL, "order-timeout.backstop.interval", "5s"));
   }
 
   private static void stop(ServiceProcess instance) {

@@ -22,7 +22,8 @@ import java.util.stream.Collectors;
 public final class Verdict {
 
   private static final Duration LATE = Duration.ofSeconds(1);
-  private static final int SHOWN = 3;
+  private static final int UNDECIDABLE_SHOWN = 3;
+  private static final int VIOLATIONS_SHOWN = 200;
 
   private final Map<String, Integer> states = new TreeMap<>();
   private final List<Violation> violations = new ArrayList<>();
@@ -109,7 +110,7 @@ public final class Verdict {
 
   /** The first violations with their histories; empty if every promise was kept. */
   public List<String> broken() {
-    return violations.stream().map(Violation::toString).toList();
+    return violations.stream().limit(VIOLATIONS_SHOWN).map(Violation::toString).toList();
   }
 
   public int orders() {
@@ -145,9 +146,9 @@ public final class Verdict {
         + more
         + "\n  violations: "
         + (kinds.isEmpty() ? "none" : kinds)
-        + violations.stream().map(violation -> "\n" + violation).collect(Collectors.joining())
+        + broken().stream().map(violation -> "\n" + violation).collect(Collectors.joining())
         + undecidable.stream()
-            .limit(SHOWN)
+            .limit(UNDECIDABLE_SHOWN)
             .map(history -> "\non the wire at the deadline:\n" + history)
             .collect(Collectors.joining());
   }
