@@ -48,6 +48,11 @@ public final class ChildProcess {
     return process.isAlive();
   }
 
+  /** What it ended with, once it has. */
+  public int exitCode() {
+    return process.exitValue();
+  }
+
   public long pid() {
     return process.pid();
   }
