@@ -83,6 +83,9 @@ public class Shards implements SmartLifecycle {
             this::wheelTimeMillis,
             batch -> expiry.expire(batch, this::arm));
     clock.onChange(timers::clockChanged);
+    Gauge.builder("order.timeout.owned.shards", owned, Map::size)
+        .description("Shards that this instance serves")
+        .register(meters);
   }
 
   /** Takes the shard over: its wheel is rebuilt in the background and serves at once. */
