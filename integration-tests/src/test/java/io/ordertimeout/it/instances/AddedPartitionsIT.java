@@ -60,6 +60,7 @@ class AddedPartitionsIT {
       stage.create("paid", 0, deadline);
       stage.create("unpaid", 0, deadline);
       stage.awaitState("unpaid", "PENDING");
+      assertThat(service.gauge("order.timeout.pending")).isEqualTo(2);
     }
     addPartitions();
     stage.pay("paid", ADDED);
@@ -68,6 +69,7 @@ class AddedPartitionsIT {
     try (Service service = stage.startService("order-timeout.intake.start-back", "0s")) {
       stage.outcomes().awaitCancelled("unpaid");
       assertThat(stage.database().state("paid")).isEqualTo("PAID");
+      assertThat(service.counter("order.timeout.misplaced.events")).isEqualTo(1);
     }
   }
 
@@ -78,6 +80,7 @@ class AddedPartitionsIT {
       stage.create("paid", 0, deadline);
       stage.create("unpaid", 0, deadline);
       stage.awaitState("unpaid", "PENDING");
+      assertThat(service.gauge("order.timeout.pending")).isEqualTo(2);
     }
     // Its producer partitions by another function. Much else is to be read before it.
     IntStream.range(0, 2_000)

@@ -197,6 +197,7 @@ class PositionsIT {
         stage.awaitState(orderId, "PENDING");
       }
       stage.awaitQuiet();
+      assertThat(service.gauge("order.timeout.pending")).isEqualTo(orderIds.length);
       return deadline;
     }
   }

@@ -20,6 +20,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
@@ -69,6 +70,7 @@ public class OrderEventStore {
     private final Map<Outcome, Integer> paid = new EnumMap<>(Outcome.class);
     private final Map<Outcome, Integer> closed = new EnumMap<>(Outcome.class);
     private int misplaced;
+    private @Nullable Long secondPaymentOf;
 
     void create(List<OrderCreated> events) {
       Map<String, OrderCreated> first = new LinkedHashMap<>();
@@ -144,6 +146,12 @@ public class OrderEventStore {
         }
         count(counts(event), outcome);
       }
+      if (secondPaymentOf != null) {
+        log.warn(
+            "{} payments came for orders that are paid already, the last for row {}",
+            paid.getOrDefault(Outcome.SECOND_PAYMENT, 0),
+            secondPaymentOf);
+      }
       if (!conflicting.isEmpty()) {
         conflicts = statements.raiseConflicts(conflicting);
       }
@@ -156,7 +164,7 @@ public class OrderEventStore {
             if (payment.paymentId().equals(row.paymentId())) {
               yield Outcome.DUPLICATE;
             }
-            log.warn("Order row {} is paid already; it got a second payment", row.id());
+            secondPaymentOf = row.id();
             yield Outcome.SECOND_PAYMENT;
           }
           case CANCELLED -> Outcome.CONFLICT;

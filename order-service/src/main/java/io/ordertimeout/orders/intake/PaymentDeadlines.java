@@ -29,8 +29,16 @@ final class PaymentDeadlines {
     this.maxTimeout = properties.deadline().maxTimeout();
   }
 
+  /**
+   * The deadline of an order.
+   *
+   * @param createdAt when it was created, or, if it does not say, when its record was
+   * @param isStated whether it says so; if not, its record may have been under way for so long that
+   *     even the instant by which it was to be paid is past
+   */
   PaymentDeadline of(
       Instant createdAt,
+      boolean isStated,
       Instant recordedAt,
       @Nullable Instant payBy,
       @Nullable Duration timeout,
@@ -43,7 +51,10 @@ final class PaymentDeadlines {
           "createdAt is not between 1970 and a day after the record's timestamp: " + createdAt);
     }
     if (payBy != null) {
-      return checked(createdAt, Duration.between(createdAt, payBy), "PAY_BY");
+      boolean isPast = !isStated && !payBy.isAfter(createdAt) && Micros.isInRange(payBy);
+      return isPast
+          ? new PaymentDeadline(Micros.roundUp(payBy), "PAY_BY")
+          : checked(createdAt, Duration.between(createdAt, payBy), "PAY_BY");
     }
     if (timeout != null) {
       return checked(createdAt, timeout, "TIMEOUT");

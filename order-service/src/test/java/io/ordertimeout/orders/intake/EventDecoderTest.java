@@ -64,6 +64,13 @@ class EventDecoderTest {
   }
 
   @Test
+  void anOrderThatWasUnderWayPastItsDeadlineIsDueAtOnce() {
+    OrderCreated order = created("{\"orderId\":\"o\",\"payBy\":\"2026-05-01T11:00:00Z\"}");
+
+    assertThat(order.deadline()).isEqualTo(Instant.parse("2026-05-01T11:00:00Z"));
+  }
+
+  @Test
   void payByWinsOverTimeout() {
     OrderCreated order =
         created("{\"orderId\":\"o\",\"payBy\":\"2026-05-01T12:01:00Z\",\"timeout\":\"PT1H\"}");
@@ -153,7 +160,7 @@ class EventDecoderTest {
         "{\"orderId\":\"o\",\"timeout\":\"P100000D\"}",
         "{\"orderId\":\"o\",\"timeout\":\"PT9999999999999999999H\"}",
         "{\"orderId\":\"o\",\"timeout\":30}",
-        "{\"orderId\":\"o\",\"payBy\":\"2026-05-01T11:00:00Z\"}",
+        "{\"orderId\":\"o\",\"createdAt\":\"2026-05-01T12:00:00Z\",\"payBy\":\"2026-05-01T11:00:00Z\"}",
         "{\"orderId\":\"o\",\"payBy\":\"+999999999-12-31T23:59:59Z\"}",
         "{\"orderId\":\"o\",\"channel\":{}}",
         "{\"orderId\":\"o\",\"amount\":12}",
