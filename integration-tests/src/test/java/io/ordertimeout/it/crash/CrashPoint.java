@@ -20,8 +20,8 @@ enum CrashPoint {
   BEFORE_DECISION,
   /** Decided; nothing is sent. */
   DECIDED,
-  /** Handed to the producer; nobody knows whether Kafka has it. */
-  SENT,
+  /** Being handed to the producer; Kafka does not have it. */
+  BEFORE_SEND,
   /** Kafka has it and has said so; the service has not heard it. */
   ACKNOWLEDGED_UNHEARD,
   /** Acknowledged; the outbox still has it. */

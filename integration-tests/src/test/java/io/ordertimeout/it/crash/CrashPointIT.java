@@ -89,7 +89,7 @@ class CrashPointIT {
         assertThat(database.pending()).isPositive();
         assertThat(database.outboxRows()).isZero();
       }
-      case DECIDED, SENT, ACKNOWLEDGED_UNHEARD, BEFORE_OUTBOX_DELETE ->
+      case DECIDED, BEFORE_SEND, ACKNOWLEDGED_UNHEARD, BEFORE_OUTBOX_DELETE ->
           assertThat(database.outboxRows()).isPositive();
       case OUTBOX_DELETED -> assertThat(database.states()).containsValue("CANCELLED");
       case CONFLICT_STORED, CONFLICT_ACKNOWLEDGED -> {

@@ -97,21 +97,19 @@ class CrashSeams {
     Callback callback = arguments.length > 1 ? (Callback) arguments[1] : null;
     Producer<byte[], byte[]> target =
         (Producer<byte[], byte[]>) Objects.requireNonNull(call.getThis());
-    Object sent =
-        target.send(
-            record,
-            (metadata, failure) -> {
-              if (failure == null) {
-                acknowledged(record.topic());
-              }
-              if (callback != null) {
-                callback.onCompletion(metadata, failure);
-              }
-            });
     if (record.topic().endsWith("-cancelled")) {
-      reached(CrashPoint.SENT);
+      reached(CrashPoint.BEFORE_SEND);
     }
-    return sent;
+    return target.send(
+        record,
+        (metadata, failure) -> {
+          if (failure == null) {
+            acknowledged(record.topic());
+          }
+          if (callback != null) {
+            callback.onCompletion(metadata, failure);
+          }
+        });
   }
 
   // On the producer's own thread, before whoever waits for the future is told.
