@@ -62,6 +62,8 @@ public class ParkedOrders {
   }
 
   private static String shortened(String reason) {
-    return reason.length() <= MAX_REASON ? reason : reason.substring(0, MAX_REASON);
+    return reason.codePointCount(0, reason.length()) <= MAX_REASON
+        ? reason
+        : reason.substring(0, reason.offsetByCodePoints(0, MAX_REASON));
   }
 }

@@ -157,7 +157,7 @@ class BatchIntake {
 
   private void putAside(Taken event, String refusal) throws InterruptedException {
     OrderSettled settled = event.decoded().settled();
-    String fault = "Postgres refused it: " + refusal;
+    String fault = "Postgres refused it: " + Printable.of(refusal);
     if (settled == null) {
       fault += "; the order is not watched";
     } else {

@@ -118,8 +118,7 @@ final class EventDecoder {
     Instant payBy = fields.instant(names.payBy());
     Duration timeout = fields.duration(names.timeout());
     PaymentDeadlines.PaymentDeadline deadline =
-        deadlines.of(
-            createdAt, stated != null, recordedAt, payBy, timeout, channel, paymentMethod);
+        deadlines.of(createdAt, stated != null, recordedAt, payBy, timeout, channel, paymentMethod);
     return new OrderCreated(
         orderId,
         record.partition(),

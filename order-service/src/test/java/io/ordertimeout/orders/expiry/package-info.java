@@ -1,0 +1,4 @@
+@NullMarked
+package io.ordertimeout.orders.expiry;
+
+import org.jspecify.annotations.NullMarked;
