@@ -87,7 +87,8 @@ class CrashSeams {
     }
   }
 
-  @SuppressWarnings("unchecked")
+  // What is returned goes to whoever called the producer.
+  @SuppressWarnings({"unchecked", "FutureReturnValueIgnored"})
   private static @Nullable Object producer(MethodInvocation call) throws Throwable {
     Object[] arguments = call.getArguments();
     if (!call.getMethod().getName().equals("send")) {
