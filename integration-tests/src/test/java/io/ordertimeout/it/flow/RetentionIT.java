@@ -23,6 +23,11 @@ class RetentionIT {
       }
       database.settleInThePast("old", Duration.ofMinutes(61));
       database.settleInThePast("recent", Duration.ofMinutes(30));
+      for (String parked : new String[] {"pending", "old"}) {
+        database.execute(
+            "insert into parked_order values (?, 0, 'refused', clock_timestamp() - '61 min'::interval)",
+            parked);
+      }
 
       try (Service second =
           stage.startService(
@@ -30,7 +35,11 @@ class RetentionIT {
               "order-timeout.deadline.purge-interval", "1s")) {
         await()
             .atMost(Duration.ofSeconds(30))
-            .until(() -> database.state("old") == null && database.conflicts() == 1);
+            .until(
+                () ->
+                    database.state("old") == null
+                        && database.conflicts() == 1
+                        && database.count("select count(*) from parked_order") == 1);
 
         assertThat(database.states()).isEqualTo(Map.of("pending", "PENDING", "recent", "PAID"));
         assertThat(second.gauge("order.timeout.outbox.unpublished")).isZero();

@@ -45,4 +45,19 @@ public interface OrderDeadlineRepository extends Repository<OrderDeadline, Strin
           )
           """)
   int purgeConflicts(Instant before, int limit);
+
+  /**
+   * Deletes orders parked before {@code before} that are not pending any more, or never came;
+   * returns how many.
+   */
+  @Transactional
+  @Modifying
+  @Query(
+      nativeQuery = true,
+      value =
+          """
+          delete from parked_order p where p.parked_at < :before and not exists (
+            select from order_deadline d where d.order_id = p.order_id and d.state = 'PENDING')
+          """)
+  int purgeParked(Instant before);
 }

@@ -2,6 +2,8 @@ package io.ordertimeout.orders.deadline;
 
 import io.ordertimeout.orders.DatabaseClock;
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.Step;
+import io.ordertimeout.orders.Steps;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.function.IntSupplier;
@@ -23,11 +25,16 @@ class SettledOrdersPurge {
   private final OrderDeadlineRepository orders;
   private final DatabaseClock clock;
   private final Duration retention;
+  private final Step step;
 
   SettledOrdersPurge(
-      OrderDeadlineRepository orders, DatabaseClock clock, OrderTimeoutProperties properties) {
+      OrderDeadlineRepository orders,
+      DatabaseClock clock,
+      Steps steps,
+      OrderTimeoutProperties properties) {
     this.orders = orders;
     this.clock = clock;
+    this.step = steps.step("purge");
     this.retention = properties.deadline().retention();
   }
 
@@ -35,15 +42,17 @@ class SettledOrdersPurge {
       fixedDelayString = "${order-timeout.deadline.purge-interval:1m}",
       initialDelayString = "${order-timeout.deadline.purge-interval:1m}")
   void purge() {
-    Instant before = clock.now().minus(retention);
     try {
+      Instant before = clock.now().minus(retention);
       int purged = drain(() -> orders.purgeSettled(before, BATCH));
       purged += drain(() -> orders.purgeConflicts(before, BATCH));
+      purged += orders.purgeParked(before);
       if (purged > 0) {
         log.info("Purged {} rows settled before {}", purged, before);
       }
+      step.succeeded();
     } catch (RuntimeException e) {
-      log.warn("Settled orders could not be purged; they stay until the next time", e);
+      step.failed("settled orders stay until the next time", e);
     }
   }
 

@@ -88,23 +88,37 @@ class BatchIntake {
       InputTopics.Layout layout)
       throws InterruptedException {
     List<Taken> events = new ArrayList<>();
-    List<DeadLetters.Sent> putAside = new ArrayList<>();
+    List<Taken> faulty = new ArrayList<>();
     int replacedFields = 0;
     for (ConsumerRecord<byte[], byte[]> record : records) {
-      DecodedRecord decoded = decoder.decode(record);
-      replacedFields += decoded.replacedFields();
-      Taken taken = new Taken(record, decoded);
+      Taken taken = new Taken(record, decoder.decode(record));
+      replacedFields += taken.decoded().replacedFields();
       if (taken.isEvent()) {
         events.add(taken);
       }
-      if (decoded.fault() != null) {
-        putAside.add(deadLetters.send(record, decoded.fault()));
+      if (taken.decoded().fault() != null) {
+        faulty.add(taken);
       }
     }
-    // The positions move past dead letters too, so those come first.
-    await(putAside);
-    store(events, () -> positions.advance(nextOffsets, layout));
+    Runnable advance = () -> positions.advance(nextOffsets, layout);
+    if (faulty.isEmpty()) {
+      store(events, advance);
+    } else {
+      // Dead letters last, since a batch that cannot be stored is tried again and again; but before
+      // the positions, which move past them too.
+      store(events, () -> {});
+      sendAway(faulty);
+      transactions.executeWithoutResult(status -> advance.run());
+    }
     metrics.countReplacedFields(replacedFields);
+  }
+
+  private void sendAway(List<Taken> faulty) throws InterruptedException {
+    List<DeadLetters.Sent> sent = new ArrayList<>();
+    for (Taken taken : faulty) {
+      sent.add(deadLetters.send(taken.record(), String.valueOf(taken.decoded().fault())));
+    }
+    await(sent);
   }
 
   /**
