@@ -34,6 +34,7 @@ class ChaosIT {
   private static final Duration SESSION = Duration.ofSeconds(10);
   private static final Duration PROGRESS_PATIENCE = Duration.ofMinutes(2);
   private static final Duration QUIET_PATIENCE = Duration.ofMinutes(5);
+  private static final Duration COORDINATOR_PATIENCE = Duration.ofSeconds(90);
   private static final int PROGRESS = 50;
 
   private final double minutes = Double.parseDouble(System.getProperty("chaos.minutes", "1.5"));
@@ -64,7 +65,7 @@ class ChaosIT {
         }
         say("restored");
         platform.restore();
-        fleet.awaitAllReady();
+        awaitAllReady(platform, fleet);
         traffic.finish();
       }
       Verdict verdict = ledger.judge(QUIET_PATIENCE);
@@ -79,6 +80,22 @@ class ChaosIT {
 
       assertThat(verdict.broken()).isEmpty();
       assertThat(repaired.orElse(0)).isZero();
+    }
+  }
+
+  /**
+   * A broker that was killed may come back with a group coordinator that could not load its log
+   * ("out of sync with the underlying log", then "New last written offset … must be greater"), and
+   * then nobody joins until it is started once more.
+   */
+  private void awaitAllReady(FragilePlatform platform, Fleet fleet) {
+    try {
+      fleet.awaitAllReady(COORDINATOR_PATIENCE);
+    } catch (ConditionTimeoutException e) {
+      say("NOT ALL READY for " + COORDINATOR_PATIENCE + "; the broker is started once more");
+      platform.killKafka();
+      platform.startKafka();
+      fleet.awaitAllReady();
     }
   }
 

@@ -89,8 +89,12 @@ final class Fleet implements AutoCloseable {
   }
 
   void awaitAllReady() {
+    awaitAllReady(PATIENCE);
+  }
+
+  void awaitAllReady(Duration patience) {
     await("all instances to be ready")
-        .atMost(PATIENCE)
+        .atMost(patience)
         .until(
             () -> {
               mend();

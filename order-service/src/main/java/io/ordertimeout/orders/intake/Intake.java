@@ -48,7 +48,7 @@ public class Intake implements SmartLifecycle {
                 number ->
                     new IntakeLoop(
                         number,
-                        steps.step("intake-" + number),
+                        steps,
                         prerequisites,
                         inputTopics,
                         consumers,

@@ -3,6 +3,7 @@ package io.ordertimeout.orders.intake;
 import io.ordertimeout.orders.InputTopics;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.Step;
+import io.ordertimeout.orders.Steps;
 import io.ordertimeout.orders.expiry.PaymentWatermark;
 import io.ordertimeout.orders.shard.Shards;
 import java.time.Duration;
@@ -41,6 +42,7 @@ final class IntakeLoop implements Runnable {
 
   private final int number;
   private final Step step;
+  private final Step commits;
   private final Prerequisites prerequisites;
   private final InputTopics inputTopics;
   private final IntakeConsumers consumers;
@@ -61,7 +63,7 @@ final class IntakeLoop implements Runnable {
 
   IntakeLoop(
       int number,
-      Step step,
+      Steps steps,
       Prerequisites prerequisites,
       InputTopics inputTopics,
       IntakeConsumers consumers,
@@ -71,7 +73,8 @@ final class IntakeLoop implements Runnable {
       PaymentWatermark watermark,
       OrderTimeoutProperties properties) {
     this.number = number;
-    this.step = step;
+    this.step = steps.step("intake-" + number);
+    this.commits = steps.step("offset-commits-" + number);
     this.prerequisites = prerequisites;
     this.inputTopics = inputTopics;
     this.consumers = consumers;
@@ -172,14 +175,16 @@ final class IntakeLoop implements Runnable {
     tellWatermark(positions);
     if (!advanced.isEmpty()) {
       // Also of idle partitions and of transaction markers, which are no records.
-      consumer.commitAsync(
-          Map.copyOf(stored),
-          (offsets, failure) -> {
-            if (failure != null) {
-              log.warn(
-                  "Offsets were not committed; the next commit has them: {}", failure.toString());
-            }
-          });
+      consumer.commitAsync(Map.copyOf(stored), this::committed);
+    }
+  }
+
+  private void committed(
+      Map<TopicPartition, OffsetAndMetadata> offsets, @Nullable Exception failure) {
+    if (failure == null) {
+      commits.succeeded();
+    } else {
+      commits.failed("Postgres has the positions, and the next commit them all", failure);
     }
   }
 
