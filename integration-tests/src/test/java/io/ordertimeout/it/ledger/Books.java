@@ -63,14 +63,7 @@ final class Books {
       JsonNode body = JsonMapper.shared().readTree(Objects.requireNonNull(record.value()));
       Page page = pages.computeIfAbsent(body.path("orderId").asString(), id -> new Page());
       if (topic.equals(topics.created())) {
-        Creation creation = creation(record, body);
-        if (creation.deadline().isAfter(creation.createdAt())) {
-          page.creations.add(creation);
-        } else {
-          // It was so long on its way that its time of arrival, which stands for its creation, is
-          // after its deadline. No such order is watched.
-          deadLetters.addGarbage(record);
-        }
+        page.creations.add(creation(record, body));
       } else if (topic.equals(topics.paid())) {
         page.payments.add(payment(record, body));
       } else if (topic.equals(topics.closed())) {

@@ -74,11 +74,13 @@ class BooksTest {
   }
 
   @Test
-  void anOrderThatArrivedAfterItsOwnDeadlineBelongsAside() {
+  void anOrderThatArrivedAfterItsOwnDeadlineIsAnOrderLikeAnyOther() {
     add(TOPICS.created(), "a", "\"payBy\":\"2026-01-01T00:00:00.5Z\"");
-    assertThat(books.deadLetters().judge())
-        .extracting(Violation::kind)
-        .containsExactly(Kind.DEAD_LETTER_MISSING);
+    assertThat(books.deadLetters().judge()).isEmpty();
+    assertThat(books.histories(new Acknowledgements(), Map.of()))
+        .flatExtracting(OrderHistory::creations)
+        .extracting(creation -> creation.deadline().toString())
+        .containsExactly("2026-01-01T00:00:00.500Z");
   }
 
   @Test
