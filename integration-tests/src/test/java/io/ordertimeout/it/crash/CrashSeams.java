@@ -1,11 +1,11 @@
 package io.ordertimeout.it.crash;
 
 import static io.ordertimeout.it.crash.CrashingService.reached;
+import static io.ordertimeout.it.rig.Seams.around;
 
 import java.util.Map;
 import java.util.Objects;
 import javax.sql.DataSource;
-import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -15,7 +15,6 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -42,12 +41,6 @@ class CrashSeams {
         return bean;
       }
     };
-  }
-
-  static <T> T around(Class<T> type, Object target, MethodInterceptor seam) {
-    ProxyFactory factory = new ProxyFactory(type, seam);
-    factory.setTarget(target);
-    return type.cast(factory.getProxy());
   }
 
   private static @Nullable Object consumer(MethodInvocation call) throws Throwable {

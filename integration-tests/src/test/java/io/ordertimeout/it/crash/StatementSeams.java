@@ -2,6 +2,7 @@ package io.ordertimeout.it.crash;
 
 import static io.ordertimeout.it.crash.CrashingService.reached;
 
+import io.ordertimeout.it.rig.Seams;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -38,8 +39,7 @@ final class StatementSeams {
   static @Nullable Object connection(MethodInvocation call) throws Throwable {
     Object made = call.proceed();
     return made instanceof Connection connection
-        ? CrashSeams.around(
-            Connection.class, connection, new StatementSeams(connection)::onConnection)
+        ? Seams.around(Connection.class, connection, new StatementSeams(connection)::onConnection)
         : made;
   }
 
@@ -48,7 +48,7 @@ final class StatementSeams {
     switch (call.getMethod().getName()) {
       case "prepareStatement" -> {
         String sql = ((String) call.getArguments()[0]).toLowerCase(Locale.ROOT);
-        return CrashSeams.around(
+        return Seams.around(
             PreparedStatement.class,
             Objects.requireNonNull(result),
             execution -> onStatement(sql, execution));

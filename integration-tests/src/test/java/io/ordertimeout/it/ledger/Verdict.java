@@ -113,6 +113,13 @@ public final class Verdict {
     return violations.stream().limit(VIOLATIONS_SHOWN).map(Violation::toString).toList();
   }
 
+  /** How often which promise was broken; empty if every promise was kept. */
+  public Map<Kind, Integer> kinds() {
+    Map<Kind, Integer> kinds = new EnumMap<>(Kind.class);
+    violations.forEach(violation -> kinds.merge(violation.kind(), 1, Integer::sum));
+    return kinds;
+  }
+
   public int orders() {
     return orders;
   }
@@ -126,12 +133,16 @@ public final class Verdict {
     return conflicts;
   }
 
+  /** Publications beyond the first of the same thing. */
+  public int repeated() {
+    return repeated;
+  }
+
   /** The ledger: a few lines, every violation with its history, some of what cannot be told. */
   @Override
   public String toString() {
     long[] sorted = latenesses.stream().mapToLong(Long::longValue).sorted().toArray();
-    Map<Kind, Integer> kinds = new EnumMap<>(Kind.class);
-    violations.forEach(violation -> kinds.merge(violation.kind(), 1, Integer::sum));
+    Map<Kind, Integer> kinds = kinds();
     return "%d orders %s, %d paid in time, %d cancelled, %d conflicts"
             .formatted(orders, states, paidInTime, cancelled, conflicts)
         + "\n  late p50 %d ms, p99 %d ms, max %d ms, %d by more than %d s"

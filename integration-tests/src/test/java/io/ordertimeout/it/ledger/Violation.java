@@ -1,9 +1,10 @@
 package io.ordertimeout.it.ledger;
 
 /** A promise broken, with everything that is known of the order. */
-record Violation(Kind kind, String explanation, String history) {
+public record Violation(Kind kind, String explanation, String history) {
 
-  enum Kind {
+  /** Which promise. */
+  public enum Kind {
     /** An order, payment or closing that is not in the table, or a decision nobody was told of. */
     LOST,
     /** A decision or a publication before the deadline. */

@@ -12,7 +12,9 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.Banner;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -27,8 +29,18 @@ public final class Service implements AutoCloseable {
   }
 
   public static Service start(Map<String, String> settings) {
+    return start(settings, List.of());
+  }
+
+  /**
+   * The service with something else under it.
+   *
+   * @param seams what is put around its beans, the first of them innermost
+   */
+  public static Service start(Map<String, String> settings, List<BeanPostProcessor> seams) {
     return new Service(
         new SpringApplicationBuilder(OrderServiceApplication.class)
+            .initializers(context -> seams.forEach(context.getBeanFactory()::addBeanPostProcessor))
             .bannerMode(Banner.Mode.OFF)
             .logStartupInfo(false)
             .registerShutdownHook(false)

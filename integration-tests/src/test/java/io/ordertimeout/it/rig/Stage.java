@@ -28,6 +28,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.TopicConfig;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
  * What a test has to itself on the shared platform: topics, a consumer group, a database; a shop
@@ -151,6 +152,11 @@ public final class Stage implements AutoCloseable {
   /** The service in this process, with more settings given as pairs of name and value. */
   public Service startService(String... more) {
     return Service.start(settings(more));
+  }
+
+  /** The service in this process with something else under it. */
+  public Service startService(List<BeanPostProcessor> seams, String... more) {
+    return Service.start(settings(more), seams);
   }
 
   /** The service as a process of its own. */
