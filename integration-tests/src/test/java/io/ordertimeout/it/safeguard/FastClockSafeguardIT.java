@@ -1,0 +1,68 @@
+package io.ordertimeout.it.safeguard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ordertimeout.it.ledger.Ledger;
+import io.ordertimeout.it.ledger.Verdict;
+import io.ordertimeout.it.ledger.Violation.Kind;
+import io.ordertimeout.it.rig.Service;
+import io.ordertimeout.it.rig.Stage;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+
+/**
+ * A service whose idea of Postgres's clock is ahead of it, so that wheel and gate are early. Half
+ * of the orders are paid after they were woken and before their deadlines.
+ */
+class FastClockSafeguardIT {
+
+  private static final int ORDERS = 5;
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  @Test
+  void asItIsNothingIsDecidedEarly() {
+    Verdict verdict = play();
+    assertThat(verdict.broken()).isEmpty();
+    assertThat(verdict.inState("PAID")).isEqualTo(ORDERS);
+    assertThat(verdict.inState("CANCELLED")).isEqualTo(ORDERS);
+  }
+
+  @Test
+  void withoutPostgresClockInTheDecisionOrdersAreCancelledEarly() {
+    Verdict verdict = play(Without.postgresClockInTheDecision());
+    // By the row, by what the event says, and by when it came.
+    assertThat(verdict.kinds())
+        .as("%s", verdict)
+        .isEqualTo(Map.of(Kind.EARLY, 3 * 2 * ORDERS, Kind.PAID_YET_CANCELLED, ORDERS));
+  }
+
+  private static Verdict play(BeanPostProcessor... sabotage) {
+    BeanPostProcessor fastClock =
+        Statements.rewritten(
+            sql -> sql.equals("select clock_timestamp()") ? sql + " + interval '4 s'" : sql);
+    List<BeanPostProcessor> seams =
+        Stream.concat(Stream.of(fastClock), Stream.of(sabotage)).toList();
+    try (Stage stage = Stage.create();
+        Ledger ledger = Ledger.open(stage);
+        Service service = stage.startService(seams)) {
+      service.awaitReady(true);
+      ledger.watchChanges();
+      Instant deadline = Stage.in(Duration.ofSeconds(6));
+      for (int i = 0; i < ORDERS; i++) {
+        stage.create("unpaid-" + i, 0, deadline);
+        stage.create("paid-" + i, 0, deadline);
+      }
+      stage.awaitPast(deadline.minus(Duration.ofMillis(3_500)));
+      for (int i = 0; i < ORDERS; i++) {
+        stage.pay("paid-" + i, 0);
+      }
+      stage.awaitPast(deadline);
+      return ledger.judge(PATIENCE);
+    }
+  }
+}
