@@ -1,11 +1,13 @@
 package io.ordertimeout.local;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Objects;
 import java.util.Properties;
 import kafka.server.KafkaConfig;
 import kafka.server.KafkaRaftServer;
@@ -22,7 +24,12 @@ import org.jspecify.annotations.Nullable;
  * Can be stopped and started again, on the same directory and port.
  */
 public final class EmbeddedKafka implements AutoCloseable {
-  private static final int NODE_ID = 1;
+  /** The broker that is its own controller. */
+  private static final int FIRST = 1;
+
+  /** The broker that may stand beside it. */
+  public static final int SECOND = 2;
+
   private static final String CLIENTS = "CLIENTS";
   private static final String PROXIED = "PROXIED";
   private static final String CONTROLLER = "CONTROLLER";
@@ -38,7 +45,9 @@ public final class EmbeddedKafka implements AutoCloseable {
   private final Path directory;
   private final int port;
   private final @Nullable ProxiedListener proxied;
+  private final @Nullable EmbeddedKafka first;
   private @Nullable KafkaRaftServer server;
+  private int controllerPort;
 
   EmbeddedKafka(Path directory, int preferredPort) throws IOException {
     this(directory, preferredPort, null);
@@ -46,9 +55,24 @@ public final class EmbeddedKafka implements AutoCloseable {
 
   public EmbeddedKafka(Path directory, int preferredPort, @Nullable ProxiedListener proxied)
       throws IOException {
+    this(directory, preferredPort, proxied, null);
+  }
+
+  private EmbeddedKafka(
+      Path directory,
+      int preferredPort,
+      @Nullable ProxiedListener proxied,
+      @Nullable EmbeddedKafka first)
+      throws IOException {
     this.directory = Files.createDirectories(directory.toAbsolutePath().normalize());
     this.port = Ports.free("Kafka", preferredPort);
     this.proxied = proxied;
+    this.first = first;
+  }
+
+  /** A second broker of this one's cluster, with no controller of its own: this one has to run. */
+  EmbeddedKafka second(Path secondDirectory) throws IOException {
+    return new EmbeddedKafka(secondDirectory, 0, null, this);
   }
 
   public String bootstrapServers() {
@@ -62,8 +86,9 @@ public final class EmbeddedKafka implements AutoCloseable {
     if (!Files.exists(directory.resolve("meta.properties"))) {
       format();
     }
+    controllerPort = first == null ? Ports.any() : first.controllerPort();
     KafkaRaftServer starting =
-        new KafkaRaftServer(KafkaConfig.fromProps(settings(Ports.any())), Time.SYSTEM);
+        new KafkaRaftServer(KafkaConfig.fromProps(settings()), Time.SYSTEM);
     try {
       starting.startup();
     } catch (RuntimeException e) {
@@ -73,7 +98,12 @@ public final class EmbeddedKafka implements AutoCloseable {
     server = starting;
   }
 
-  synchronized void stop() {
+  private synchronized int controllerPort() {
+    return controllerPort;
+  }
+
+  /** Returns when it is down; that it leads partitions alone does not keep it. */
+  public synchronized void stop() {
     if (server != null) {
       server.shutdown();
       server.awaitShutdown();
@@ -91,8 +121,8 @@ public final class EmbeddedKafka implements AutoCloseable {
         new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8)) {
       new Formatter()
           .setPrintStream(silence)
-          .setNodeId(NODE_ID)
-          .setClusterId(Uuid.randomUuid().toString())
+          .setNodeId(nodeId())
+          .setClusterId(first == null ? Uuid.randomUuid().toString() : first.clusterId())
           .setReleaseVersion(MetadataVersion.LATEST_PRODUCTION)
           .setControllerListenerName(CONTROLLER)
           .setMetadataLogDirectory(directory.toString())
@@ -106,12 +136,24 @@ public final class EmbeddedKafka implements AutoCloseable {
     }
   }
 
-  private Properties settings(int controllerPort) {
+  private int nodeId() {
+    return first == null ? FIRST : SECOND;
+  }
+
+  private String clusterId() throws IOException {
+    Properties meta = new Properties();
+    try (InputStream file = Files.newInputStream(directory.resolve("meta.properties"))) {
+      meta.load(file);
+    }
+    return Objects.requireNonNull(meta.getProperty("cluster.id"), "cluster.id");
+  }
+
+  private Properties settings() {
     String controller = Ports.LOOPBACK + ":" + controllerPort;
     Properties settings = new Properties();
-    settings.setProperty("node.id", String.valueOf(NODE_ID));
-    settings.setProperty("process.roles", "broker,controller");
-    settings.setProperty("controller.quorum.voters", NODE_ID + "@" + controller);
+    settings.setProperty("node.id", String.valueOf(nodeId()));
+    settings.setProperty("process.roles", first == null ? "broker,controller" : "broker");
+    settings.setProperty("controller.quorum.voters", FIRST + "@" + controller);
     settings.setProperty("controller.listener.names", CONTROLLER);
     settings.setProperty("inter.broker.listener.name", CLIENTS);
     String listeners = CLIENTS + "://" + bootstrapServers();
@@ -121,7 +163,9 @@ public final class EmbeddedKafka implements AutoCloseable {
       listeners += listener + proxied.port();
       advertised += listener + proxied.advertisedPort();
     }
-    settings.setProperty("listeners", listeners + "," + CONTROLLER + "://" + controller);
+    settings.setProperty(
+        "listeners",
+        first == null ? listeners + "," + CONTROLLER + "://" + controller : listeners);
     settings.setProperty("advertised.listeners", advertised);
     settings.setProperty(
         "listener.security.protocol.map",

@@ -148,6 +148,18 @@ public final class EmbeddedPlatform implements AutoCloseable {
     run(kafka::stop);
   }
 
+  /**
+   * A second broker beside Kafka's, on a directory of its own; to be started, and to be closed
+   * before the platform. It follows the first one's controller as long as that is not started anew.
+   */
+  public EmbeddedKafka secondBroker(Path brokerDirectory) {
+    try {
+      return kafka.second(brokerDirectory);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   /** Returns when clients can connect. */
   public void startPostgres() {
     run(postgres::start);

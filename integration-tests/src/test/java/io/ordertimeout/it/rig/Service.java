@@ -78,9 +78,9 @@ public final class Service implements AutoCloseable {
         .until(() -> isReady() == ready);
   }
 
-  /** The sum of a gauge over its tags. */
-  public double gauge(String name) {
-    return meters().find(name).gauges().stream().mapToDouble(Gauge::value).sum();
+  /** The sum of a gauge over those of its series that have the tags. */
+  public double gauge(String name, String... tags) {
+    return meters().find(name).tags(tags).gauges().stream().mapToDouble(Gauge::value).sum();
   }
 
   /** The sum of a counter over those of its series that have the tags. */

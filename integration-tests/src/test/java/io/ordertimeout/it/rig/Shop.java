@@ -35,9 +35,18 @@ public final class Shop implements AutoCloseable {
   }
 
   /** A shop that publishes within transactions only. */
-  public static Shop transactional(TestPlatform platform, TopicNames topics, String id) {
+  public static Shop transactional(
+      TestPlatform platform, TopicNames topics, String id, Duration timeout) {
     Shop shop =
-        new Shop(topics, producer(platform, Map.of(ProducerConfig.TRANSACTIONAL_ID_CONFIG, id)));
+        new Shop(
+            topics,
+            producer(
+                platform,
+                Map.of(
+                    ProducerConfig.TRANSACTIONAL_ID_CONFIG,
+                    id,
+                    ProducerConfig.TRANSACTION_TIMEOUT_CONFIG,
+                    (int) timeout.toMillis())));
     try {
       shop.producer.initTransactions();
     } catch (KafkaException e) {
@@ -140,6 +149,11 @@ public final class Shop implements AutoCloseable {
 
   public static byte[] utf8(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  /** Ends as a crash does: a transaction stays open, for Kafka to abort it after its time-out. */
+  public void die() {
+    producer.close(Duration.ZERO);
   }
 
   @Override

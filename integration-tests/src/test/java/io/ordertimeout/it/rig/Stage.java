@@ -135,13 +135,16 @@ public final class Stage implements AutoCloseable {
 
   /** Publishes a payment in a partition of its own choice; returns when it is in Kafka. */
   public RecordMetadata pay(String orderId, int partition) {
-    return Shop.await(
-        shop.send(
-            new ProducerRecord<>(
-                topics.paid(),
-                partition,
-                Shop.utf8(orderId),
-                Shop.json(Map.of("orderId", orderId, "paymentId", "payment-of-" + orderId)))));
+    return Shop.await(shop.send(payment(orderId, partition)));
+  }
+
+  /** A payment in a partition of its own choice, for whichever shop. */
+  public ProducerRecord<byte[], byte[]> payment(String orderId, int partition) {
+    return new ProducerRecord<>(
+        topics.paid(),
+        partition,
+        Shop.utf8(orderId),
+        Shop.json(Map.of("orderId", orderId, "paymentId", "payment-of-" + orderId)));
   }
 
   /** Some whole milliseconds from now. */
@@ -211,7 +214,12 @@ public final class Stage implements AutoCloseable {
 
   /** A shop whose payments stand in a transaction, and which ends those of its predecessor. */
   public Shop transactionalShop(String id) {
-    return Shop.transactional(platform, topics, id);
+    return transactionalShop(id, Duration.ofMinutes(1));
+  }
+
+  /** The same, with transactions that Kafka aborts if they are not ended after that long. */
+  public Shop transactionalShop(String id, Duration timeout) {
+    return Shop.transactional(platform, topics, id, timeout);
   }
 
   /** A shop that waits for Kafka as long as it takes. */

@@ -1,6 +1,7 @@
 package io.ordertimeout.it.watermark;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.rig.Database;
 import io.ordertimeout.it.rig.PublishedEvent;
@@ -8,6 +9,7 @@ import io.ordertimeout.it.rig.Service;
 import io.ordertimeout.it.rig.Shop;
 import io.ordertimeout.it.rig.Stage;
 import io.ordertimeout.it.rig.TopicNames;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -15,13 +17,16 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Payments that lie in Kafka but are not read yet. */
 class WatermarkIT {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final int ORDERS = 1_000;
+  private static final int OTHER_PAYMENTS = 20_000;
 
   private final Stage stage = Stage.create();
   private final Database database = stage.database();
@@ -34,20 +39,45 @@ class WatermarkIT {
 
   @Test
   void howeverFarBehindItIsNoPaidOrderIsCancelled() {
-    int orders = 1_000;
-    int otherPayments = 20_000;
+    Map<String, String> expected = publishPaymentsBehindManyOthers();
+
+    try (Service service = startSlowService()) {
+      assertDecided(expected);
+      assertThat(service.counter("order.timeout.conflicts")).isZero();
+    }
+  }
+
+  @Test
+  void aRestartFarBehindCancelsNoPaidOrder() {
+    Map<String, String> expected = publishPaymentsBehindManyOthers();
+
+    try (Service service = startSlowService()) {
+      await("some of it").atMost(PATIENCE).until(() -> database.states().size() > ORDERS * 2);
+      assertThat(service.counter("order.timeout.conflicts")).isZero();
+    }
+    assertThat(database.states()).hasSizeLessThan(ORDERS + OTHER_PAYMENTS);
+    assertThat(stage.outcomes().cancelled()).isEmpty();
+
+    try (Service service = startSlowService()) {
+      assertDecided(expected);
+      assertThat(service.counter("order.timeout.conflicts")).isZero();
+      assertThat(service.counter("order.timeout.repaired")).isZero();
+    }
+  }
+
+  /** Orders that are overdue; their payments lie behind many that do not count. */
+  private Map<String, String> publishPaymentsBehindManyOthers() {
     Instant createdAt = Instant.now().truncatedTo(ChronoUnit.MICROS).minusSeconds(60);
     Map<String, String> creation = Map.of("createdAt", createdAt.toString(), "timeout", "PT30S");
     List<CompletableFuture<RecordMetadata>> sent = new ArrayList<>();
-    for (int i = 0; i < orders; i++) {
+    for (int i = 0; i < ORDERS; i++) {
       sent.add(stage.shop().send(topics.created(), "order-" + i, creation));
     }
-    // The payments that count lie behind many that do not.
-    for (int i = 0; i < otherPayments; i++) {
+    for (int i = 0; i < OTHER_PAYMENTS; i++) {
       sent.add(stage.shop().send(topics.paid(), "other-" + i, Map.of("paymentId", "p")));
     }
     Map<String, String> expected = new HashMap<>();
-    for (int i = 0; i < orders; i++) {
+    for (int i = 0; i < ORDERS; i++) {
       boolean paid = i % 10 != 0;
       expected.put("order-" + i, paid ? "PAID" : "CANCELLED");
       if (paid) {
@@ -55,20 +85,24 @@ class WatermarkIT {
       }
     }
     sent.forEach(Shop::await);
+    return expected;
+  }
 
-    try (Service service = stage.startService("order-timeout.intake.batch-size", "100")) {
-      stage.awaitAllDecided();
+  private Service startSlowService() {
+    return stage.startService("order-timeout.intake.batch-size", "100");
+  }
 
-      Map<String, String> states = database.states();
-      assertThat(states).containsAllEntriesOf(expected).hasSize(orders + otherPayments);
-      assertThat(stage.outcomes().cancelled())
-          .extracting(PublishedEvent::key)
-          .hasSize(orders / 10)
-          .doesNotHaveDuplicates()
-          .allMatch(orderId -> "CANCELLED".equals(expected.get(orderId)));
-      assertThat(stage.outcomes().conflicts()).isEmpty();
-      assertThat(service.counter("order.timeout.conflicts")).isZero();
-    }
+  private void assertDecided(Map<String, String> expected) {
+    stage.awaitAllDecided();
+    assertThat(database.states())
+        .containsAllEntriesOf(expected)
+        .hasSize(ORDERS + OTHER_PAYMENTS);
+    assertThat(stage.outcomes().cancelled())
+        .extracting(PublishedEvent::key)
+        .hasSize(ORDERS / 10)
+        .doesNotHaveDuplicates()
+        .allMatch(orderId -> "CANCELLED".equals(expected.get(orderId)));
+    assertThat(stage.outcomes().conflicts()).isEmpty();
   }
 
   @Test
@@ -100,20 +134,46 @@ class WatermarkIT {
     }
   }
 
+  @Test
+  void aTransactionWhoseProducerDiedHoldsBackTheCancellationUntilKafkaAbortsIt() {
+    Duration timeout = Duration.ofSeconds(10);
+    try (Service service = stage.startService();
+        Shop doomed = stage.transactionalShop(stage.name(), timeout)) {
+      RecordMetadata payment = payWithoutCommit(doomed);
+      doomed.die();
+
+      PublishedEvent event = stage.outcomes().awaitCancelled("held");
+      assertThat(event.instant("cancelledAt"))
+          .isAfter(Instant.ofEpochMilli(payment.timestamp()).plus(timeout));
+      stage.awaitQuiet();
+      assertThat(stage.outcomes().cancelled("held")).hasSize(1);
+      assertThat(service.counter("order.timeout.conflicts")).isZero();
+      assertThat(service.counter("order.timeout.repaired")).isZero();
+    }
+  }
+
+  @Test
+  void aTransactionWhoseProducerDiedAfterItsCommitCounts() {
+    try (Service service = stage.startService();
+        Shop doomed = stage.transactionalShop()) {
+      payWithoutCommit(doomed);
+      doomed.transactions().commitTransaction();
+      doomed.die();
+
+      stage.awaitState("held", "PAID");
+      passADeadlineOfPartition(0, "after");
+      assertThat(stage.outcomes().cancelled("held")).isEmpty();
+      assertThat(service.counter("order.timeout.conflicts")).isZero();
+    }
+  }
+
   /** Leaves the order past its deadline, its payment in a transaction that is still open. */
-  private void payWithoutCommit(Shop transactional) {
+  private RecordMetadata payWithoutCommit(Shop transactional) {
     Instant deadline = Instant.now().truncatedTo(ChronoUnit.MICROS).plusSeconds(3);
-    create("held", 0, deadline);
+    stage.create("held", 0, deadline);
     stage.awaitState("held", "PENDING");
     transactional.transactions().beginTransaction();
-    RecordMetadata payment =
-        Shop.await(
-            transactional.send(
-                new ProducerRecord<>(
-                    topics.paid(),
-                    0,
-                    Shop.utf8("held"),
-                    Shop.json(Map.of("orderId", "held", "paymentId", "p1")))));
+    RecordMetadata payment = Shop.await(transactional.send(stage.payment("held", 0)));
     assertThat(Instant.ofEpochMilli(payment.timestamp())).isBefore(deadline);
 
     stage.awaitPast(deadline);
@@ -121,22 +181,11 @@ class WatermarkIT {
     passADeadlineOfPartition(1, "meanwhile");
     assertThat(database.state("held")).isEqualTo("PENDING");
     assertThat(stage.outcomes().cancelled("held")).isEmpty();
+    return payment;
   }
 
   private void passADeadlineOfPartition(int partition, String orderId) {
-    create(orderId, partition, Instant.now().plusMillis(500));
+    stage.create(orderId, partition, Stage.in(Duration.ofMillis(500)));
     stage.outcomes().awaitCancelled(orderId);
-  }
-
-  private void create(String orderId, int partition, Instant deadline) {
-    Shop.await(
-        stage
-            .shop()
-            .send(
-                new ProducerRecord<>(
-                    topics.created(),
-                    partition,
-                    Shop.utf8(orderId),
-                    Shop.json(Map.of("orderId", orderId, "payBy", deadline.toString())))));
   }
 }

@@ -3,19 +3,19 @@ package io.ordertimeout.orders.expiry;
 import io.ordertimeout.orders.InputTopics;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
-import org.apache.kafka.clients.admin.DescribeTopicsResult;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsResult;
+import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.IsolationLevel;
@@ -62,12 +62,13 @@ class EndOffsets {
   }
 
   /**
-   * The end offsets by shard and partition; a shard is absent if Kafka did not tell all of its.
+   * Asks for the end offsets of shards, in one question whose answers come shard by shard: one that
+   * Kafka cannot answer, because a partition has no leader, keeps no other waiting. Answers come on
+   * the client's thread, and fail if the topics are not what they were.
    *
-   * @throws KafkaException if Kafka told nothing, or the topics are not what they were
+   * @throws KafkaException if the topics are not checked
    */
-  Map<Integer, Map<TopicPartition, Long>> of(Collection<Integer> shards)
-      throws InterruptedException {
+  Map<Integer, CompletableFuture<Map<TopicPartition, Long>>> of(Collection<Integer> shards) {
     InputTopics.Layout layout = inputTopics.layout();
     if (layout == null) {
       throw new KafkaException("the input topics have changed and are not checked yet");
@@ -75,27 +76,24 @@ class EndOffsets {
     boolean across = always || layout.isMixed();
     Collection<Integer> numbers =
         across ? IntStream.range(0, layout.partitions()).boxed().toList() : shards;
-    DescribeTopicsResult topics = admin.describeTopics(inputs, BRIEFLY);
+    CompletionStage<?> unchanged =
+        admin
+            .describeTopics(inputs, BRIEFLY)
+            .allTopicNames()
+            .toCompletionStage()
+            .thenAccept(topics -> requireUnchanged(layout, topics));
     ListOffsetsResult offsets =
         admin.listOffsets(
             partitions(numbers)
                 .collect(Collectors.toMap(Function.identity(), p -> OffsetSpec.latest())),
             APPENDED);
-    requireUnchanged(layout, topics);
-    Map<Integer, Map<TopicPartition, Long>> ends = new HashMap<>();
-    KafkaException failure = null;
-    for (Integer shard : shards) {
-      try {
-        ends.put(shard, told(partitions(across ? numbers : List.of(shard)).toList(), offsets));
-      } catch (ExecutionException e) {
-        failure =
-            new KafkaException("end offsets of shard " + shard + " are unknown", e.getCause());
-      }
-    }
-    if (ends.isEmpty() && failure != null) {
-      throw failure;
-    }
-    return ends;
+    return shards.stream()
+        .collect(
+            Collectors.toMap(
+                Function.identity(),
+                shard ->
+                    told(partitions(across ? numbers : List.of(shard)).toList(), offsets)
+                        .thenCombine(unchanged, (ends, same) -> ends)));
   }
 
   private Stream<TopicPartition> partitions(Collection<Integer> numbers) {
@@ -103,24 +101,27 @@ class EndOffsets {
         .flatMap(number -> settling.stream().map(topic -> new TopicPartition(topic, number)));
   }
 
-  private static Map<TopicPartition, Long> told(
-      List<TopicPartition> partitions, ListOffsetsResult offsets)
-      throws InterruptedException, ExecutionException {
-    Map<TopicPartition, Long> ends = new HashMap<>();
-    for (TopicPartition partition : partitions) {
-      ends.put(partition, offsets.partitionResult(partition).get().offset());
-    }
-    return ends;
+  private static CompletableFuture<Map<TopicPartition, Long>> told(
+      List<TopicPartition> partitions, ListOffsetsResult offsets) {
+    Map<TopicPartition, CompletableFuture<Long>> ends =
+        partitions.stream()
+            .collect(
+                Collectors.toMap(
+                    Function.identity(),
+                    partition ->
+                        offsets
+                            .partitionResult(partition)
+                            .toCompletionStage()
+                            .thenApply(ListOffsetsResultInfo::offset)
+                            .toCompletableFuture()));
+    return CompletableFuture.allOf(ends.values().toArray(CompletableFuture[]::new))
+        .thenApply(
+            all ->
+                ends.entrySet().stream()
+                    .collect(Collectors.toMap(Map.Entry::getKey, end -> end.getValue().join())));
   }
 
-  private void requireUnchanged(InputTopics.Layout layout, DescribeTopicsResult topics)
-      throws InterruptedException {
-    Map<String, TopicDescription> found;
-    try {
-      found = topics.allTopicNames().get();
-    } catch (ExecutionException e) {
-      throw new KafkaException("the input topics could not be looked up", e.getCause());
-    }
+  private void requireUnchanged(InputTopics.Layout layout, Map<String, TopicDescription> found) {
     for (TopicDescription topic : found.values()) {
       if (topic.partitions().size() != layout.partitions()
           || !topic.topicId().equals(layout.ids().get(topic.name()))) {

@@ -9,6 +9,7 @@ import io.ordertimeout.orders.shard.Shards;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -151,12 +152,12 @@ final class IntakeLoop implements Runnable {
     place(consumer, assignment);
     ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
     joined = assignment.isTold();
-    if (!assignment.unplaced().isEmpty()) {
+    if (!consumer.paused().containsAll(assignment.unplaced())) {
       // Before anything is read of a new partition it is to be settled from where.
       rewind(consumer, records);
       return;
     }
-    Map<TopicPartition, OffsetAndMetadata> positions = positions(consumer);
+    Map<TopicPartition, OffsetAndMetadata> positions = positions(consumer, assignment.unplaced());
     Map<TopicPartition, Long> advanced = advanced(positions);
     if (!records.isEmpty() || !advanced.isEmpty()) {
       try {
@@ -196,9 +197,11 @@ final class IntakeLoop implements Runnable {
     }
     unplaced.forEach(stored::remove);
     try {
-      startingPositions.seek(consumer, unplaced);
-      assignment.placed(unplaced);
-      step.succeeded();
+      Set<TopicPartition> placed = startingPositions.seek(consumer, unplaced);
+      assignment.placed(placed);
+      if (!placed.isEmpty()) {
+        step.succeeded();
+      }
     } catch (LayoutChangedException | WakeupException | InterruptException e) {
       throw e;
     } catch (RuntimeException e) {
@@ -208,9 +211,11 @@ final class IntakeLoop implements Runnable {
 
   /** The consumer's positions, also of idle partitions, as far as they are known. */
   private static Map<TopicPartition, OffsetAndMetadata> positions(
-      Consumer<byte[], byte[]> consumer) {
+      Consumer<byte[], byte[]> consumer, Set<TopicPartition> unplaced) {
     Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
-    for (TopicPartition partition : consumer.assignment()) {
+    Set<TopicPartition> placed = new HashSet<>(consumer.assignment());
+    placed.removeAll(unplaced);
+    for (TopicPartition partition : placed) {
       try {
         long position = consumer.position(partition, Duration.ZERO);
         positions.put(partition, new OffsetAndMetadata(position));

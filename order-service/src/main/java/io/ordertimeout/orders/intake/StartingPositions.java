@@ -9,6 +9,7 @@ import io.ordertimeout.orders.expiry.ExpiryHolds;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -43,6 +44,7 @@ class StartingPositions {
   private final StoredPositions positions;
   private final ExpiryHolds holds;
   private final InputTopics inputTopics;
+  private final Leaders leaders;
   private final DatabaseClock clock;
   private final TransactionTemplate transactions;
   private final OrderTimeoutProperties.Topics topics;
@@ -52,20 +54,50 @@ class StartingPositions {
       StoredPositions positions,
       ExpiryHolds holds,
       InputTopics inputTopics,
+      Leaders leaders,
       DatabaseClock clock,
       TransactionTemplate transactions,
       OrderTimeoutProperties properties) {
     this.positions = positions;
     this.holds = holds;
     this.inputTopics = inputTopics;
+    this.leaders = leaders;
     this.clock = clock;
     this.transactions = transactions;
     this.topics = properties.topics();
     this.startBack = properties.intake().startBack();
   }
 
-  /** Moves the consumer to where those partitions are to be read from. */
-  void seek(Consumer<byte[], byte[]> consumer, Set<TopicPartition> partitions) {
+  /**
+   * Moves the consumer to where those partitions are to be read from. One without a leader is left
+   * out, and paused, so that it keeps no other from being read.
+   *
+   * @return those to which the consumer was moved
+   */
+  Set<TopicPartition> seek(Consumer<byte[], byte[]> consumer, Set<TopicPartition> partitions)
+      throws InterruptedException {
+    Set<TopicPartition> led = leaders.led(partitions);
+    Set<TopicPartition> unled = new HashSet<>(partitions);
+    unled.removeAll(led);
+    leaveOut(consumer, unled);
+    if (!led.isEmpty()) {
+      seekLed(consumer, led);
+      consumer.resume(led);
+    }
+    return led;
+  }
+
+  private static void leaveOut(Consumer<byte[], byte[]> consumer, Set<TopicPartition> unled) {
+    if (consumer.paused().containsAll(unled)) {
+      return;
+    }
+    log.warn("{} have no leader; they are read as soon as they have one", unled);
+    consumer.pause(unled);
+    // A consumer without a position looks for one, in vain, at the expense of the others.
+    unled.forEach(partition -> consumer.seek(partition, 0));
+  }
+
+  private void seekLed(Consumer<byte[], byte[]> consumer, Set<TopicPartition> partitions) {
     InputTopics.Layout layout = inputTopics.layout();
     if (layout == null) {
       throw new LayoutChangedException();

@@ -6,16 +6,32 @@ import io.ordertimeout.orders.Steps;
 import io.ordertimeout.orders.expiry.PaymentWatermark;
 import io.ordertimeout.orders.expiry.ShardHeartbeats;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
-/** Says every second, in Postgres, which shards this instance serves with Kafka within reach. */
+/**
+ * Says every second, in Postgres, which shards this instance serves with Kafka within reach. A
+ * shard whose payments Kafka cannot tell of misses its beats and delays no other's by more than a
+ * little.
+ */
 @Component
 class Heartbeat implements SmartLifecycle {
 
   private static final Duration INTERVAL = Duration.ofSeconds(1);
+
+  /** How long a beat waits for shards that Kafka is slow to tell of. */
+  private static final Duration PATIENCE = Duration.ofMillis(500);
+
   private static final Duration STOP_PATIENCE = Duration.ofSeconds(5);
 
   private final Shards shards;
@@ -23,6 +39,10 @@ class Heartbeat implements SmartLifecycle {
   private final ShardHeartbeats heartbeats;
   private final Step step;
   private final BackgroundLoop loop;
+
+  /** By shard, the questions that are not answered yet; the loop's alone. */
+  private final Map<Integer, CompletableFuture<?>> questions = new HashMap<>();
+
   private volatile boolean running;
 
   Heartbeat(Shards shards, PaymentWatermark watermark, ShardHeartbeats heartbeats, Steps steps) {
@@ -37,11 +57,42 @@ class Heartbeat implements SmartLifecycle {
 
   private void beat() throws InterruptedException {
     Set<Integer> owned = shards.owned();
-    if (!owned.isEmpty()) {
-      heartbeats.beat(watermark.reachable(owned));
+    questions.keySet().retainAll(owned);
+    Set<Integer> toAsk = new TreeSet<>(owned);
+    toAsk.removeAll(questions.keySet());
+    if (!toAsk.isEmpty()) {
+      questions.putAll(watermark.reach(toAsk));
     }
-    step.succeeded();
+    Map<Integer, CompletableFuture<?>> answers = awaitAnswers();
+    questions.keySet().removeAll(answers.keySet());
+    List<Integer> reached =
+        answers.entrySet().stream()
+            .filter(answer -> !answer.getValue().isCompletedExceptionally())
+            .map(Map.Entry::getKey)
+            .toList();
+    if (!reached.isEmpty()) {
+      heartbeats.beat(reached);
+    } else {
+      // Where none is reached it is not a partition that fails, but Kafka.
+      answers.values().forEach(CompletableFuture::join);
+    }
+    if (!reached.isEmpty() || owned.isEmpty()) {
+      step.succeeded();
+    }
     TimeUnit.MILLISECONDS.sleep(INTERVAL.toMillis());
+  }
+
+  /** Waits a little for all answers; returns those that came, by now or late to an earlier beat. */
+  private Map<Integer, CompletableFuture<?>> awaitAnswers() throws InterruptedException {
+    try {
+      CompletableFuture.allOf(questions.values().toArray(CompletableFuture[]::new))
+          .get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException | ExecutionException e) {
+      // Each shard's answer says so itself.
+    }
+    return questions.entrySet().stream()
+        .filter(question -> question.getValue().isDone())
+        .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
   }
 
   @Override

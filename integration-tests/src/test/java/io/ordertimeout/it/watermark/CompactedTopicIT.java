@@ -1,0 +1,147 @@
+package io.ordertimeout.it.watermark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.ordertimeout.it.rig.Database;
+import io.ordertimeout.it.rig.Service;
+import io.ordertimeout.it.rig.Shop;
+import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.rig.TopicNames;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A topic of payments that keeps the last one of each order: its offsets have gaps. */
+class CompactedTopicIT {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
+  private static final Duration SOON = Duration.ofSeconds(1);
+
+  private final Stage stage = Stage.create();
+  private final Database database = stage.database();
+  private final TopicNames topics = stage.topics();
+  private final TopicPartition payments = new TopicPartition(topics.paid(), 0);
+
+  @AfterEach
+  void close() {
+    stage.close();
+  }
+
+  @Test
+  void gapsInTheOffsetsHoldUpNothingAndHideNoPayment() {
+    compactPayments();
+    try (Service service = stage.startService()) {
+      service.awaitReady(true);
+      stage.create("unpaid-0", 0, Stage.in(SOON));
+      stage.pay("paid-0", 0);
+      payAgainAndAgain();
+      stage.awaitAllDecided();
+    }
+    // What the stored position leads to is gone when it is needed.
+    publish(1, 10);
+    awaitGaps();
+
+    try (Service service = stage.startService()) {
+      stage.awaitAllDecided();
+      assertDecided(10);
+
+      publish(10, 20);
+      stage.awaitAllDecided();
+      assertDecided(20);
+      assertThat(service.counter("order.timeout.repaired")).isZero();
+      assertThat(service.gauge("order.timeout.expiry.held")).isZero();
+    }
+  }
+
+  private void publish(int from, int to) {
+    for (int i = from; i < to; i++) {
+      stage.create("paid-" + i, 0, Stage.in(SOON));
+      stage.create("unpaid-" + i, 0, Stage.in(SOON));
+      stage.pay("paid-" + i, 0);
+      payAgainAndAgain();
+    }
+  }
+
+  private void assertDecided(int orders) {
+    for (int i = 0; i < orders; i++) {
+      assertThat(database.state("paid-" + i)).isEqualTo("PAID");
+      assertThat(database.state("unpaid-" + i)).isEqualTo("CANCELLED");
+      assertThat(stage.outcomes().cancelled("unpaid-" + i)).hasSize(1);
+    }
+    assertThat(stage.outcomes().cancelled()).hasSize(orders);
+    assertThat(stage.outcomes().conflicts()).isEmpty();
+  }
+
+  private void compactPayments() {
+    Stage.get(
+        stage
+            .admin()
+            .incrementalAlterConfigs(
+                Map.of(
+                    new ConfigResource(ConfigResource.Type.TOPIC, topics.paid()),
+                    List.of(
+                        set(TopicConfig.CLEANUP_POLICY_CONFIG, "compact"),
+                        set(TopicConfig.SEGMENT_MS_CONFIG, "500"),
+                        set(TopicConfig.MIN_CLEANABLE_DIRTY_RATIO_CONFIG, "0.01"),
+                        set(TopicConfig.DELETE_RETENTION_MS_CONFIG, "0"))))
+            .all());
+  }
+
+  private static AlterConfigOp set(String name, String value) {
+    return new AlterConfigOp(new ConfigEntry(name, value), AlterConfigOp.OpType.SET);
+  }
+
+  private void payAgainAndAgain() {
+    List<CompletableFuture<RecordMetadata>> sent = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      sent.add(stage.shop().send(stage.payment("again", 0)));
+    }
+    sent.forEach(Shop::await);
+  }
+
+  /** Waits until fewer records are left than there are offsets. */
+  private void awaitGaps() {
+    await("compaction")
+        .atMost(PATIENCE)
+        .pollInterval(Duration.ofSeconds(1))
+        .until(
+            () -> {
+              // A segment ends with the first record after its time.
+              stage.pay("again", 0);
+              return records() < stage.ends(List.of(payments)).getOrDefault(payments, 0L) / 2;
+            });
+  }
+
+  /** How many records of payments are left. */
+  private long records() {
+    long end = stage.ends(List.of(payments)).getOrDefault(payments, 0L);
+    try (Consumer<byte[], byte[]> consumer =
+        new KafkaConsumer<>(
+            Map.of(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, stage.bootstrapServers()),
+            new ByteArrayDeserializer(),
+            new ByteArrayDeserializer())) {
+      consumer.assign(List.of(payments));
+      consumer.seekToBeginning(List.of(payments));
+      long records = 0;
+      while (consumer.position(payments) < end) {
+        records += consumer.poll(Duration.ofMillis(200)).count();
+      }
+      return records;
+    }
+  }
+}
