@@ -87,8 +87,7 @@ public final class EmbeddedKafka implements AutoCloseable {
       format();
     }
     controllerPort = first == null ? Ports.any() : first.controllerPort();
-    KafkaRaftServer starting =
-        new KafkaRaftServer(KafkaConfig.fromProps(settings()), Time.SYSTEM);
+    KafkaRaftServer starting = new KafkaRaftServer(KafkaConfig.fromProps(settings()), Time.SYSTEM);
     try {
       starting.startup();
     } catch (RuntimeException e) {
@@ -164,8 +163,7 @@ public final class EmbeddedKafka implements AutoCloseable {
       advertised += listener + proxied.advertisedPort();
     }
     settings.setProperty(
-        "listeners",
-        first == null ? listeners + "," + CONTROLLER + "://" + controller : listeners);
+        "listeners", first == null ? listeners + "," + CONTROLLER + "://" + controller : listeners);
     settings.setProperty("advertised.listeners", advertised);
     settings.setProperty(
         "listener.security.protocol.map",

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.ConsumerGroupDescription;
@@ -101,8 +102,7 @@ class LeaderAwayIT {
           .until(() -> service.gauge("order.timeout.watermark.lag", "shard", "0") > 3);
       double lag = service.gauge("order.timeout.watermark.lag", "shard", "0");
       assertThatOthersAreServed();
-      assertThat(service.gauge("order.timeout.watermark.lag", "shard", "0"))
-          .isGreaterThan(lag + 3);
+      assertThat(service.gauge("order.timeout.watermark.lag", "shard", "0")).isGreaterThan(lag + 3);
       assertThat(secondsSinceHeartbeat(1)).isLessThan(3);
       assertThat(secondsSinceHeartbeat(2)).isLessThan(3);
       assertThat(secondsSinceHeartbeat(0)).isGreaterThan(5);
@@ -209,8 +209,12 @@ class LeaderAwayIT {
   private String member() {
     ConsumerGroupDescription group =
         Stage.get(
-            stage.admin().describeConsumerGroups(List.of(stage.name())).describedGroups()
-                .get(stage.name()));
+            Objects.requireNonNull(
+                stage
+                    .admin()
+                    .describeConsumerGroups(List.of(stage.name()))
+                    .describedGroups()
+                    .get(stage.name())));
     return group.members().stream()
         .map(MemberDescription::consumerId)
         .collect(Collectors.joining(","));
@@ -230,8 +234,12 @@ class LeaderAwayIT {
             () -> {
               TopicDescription topic =
                   Stage.get(
-                      stage.admin().describeTopics(List.of(partition.topic())).topicNameValues()
-                          .get(partition.topic()));
+                      Objects.requireNonNull(
+                          stage
+                              .admin()
+                              .describeTopics(List.of(partition.topic()))
+                              .topicNameValues()
+                              .get(partition.topic())));
               return topic.partitions().get(partition.partition()).replicas().stream()
                   .map(Node::id)
                   .toList()

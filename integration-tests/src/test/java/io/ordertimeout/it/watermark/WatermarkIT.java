@@ -94,9 +94,7 @@ class WatermarkIT {
 
   private void assertDecided(Map<String, String> expected) {
     stage.awaitAllDecided();
-    assertThat(database.states())
-        .containsAllEntriesOf(expected)
-        .hasSize(ORDERS + OTHER_PAYMENTS);
+    assertThat(database.states()).containsAllEntriesOf(expected).hasSize(ORDERS + OTHER_PAYMENTS);
     assertThat(stage.outcomes().cancelled())
         .extracting(PublishedEvent::key)
         .hasSize(ORDERS / 10)
