@@ -85,22 +85,13 @@ class ArmingSafeguardIT {
       List<BeanPostProcessor> sabotage, Duration patience, String... backstop) throws SQLException {
     AtomicInteger decisions = new AtomicInteger();
     List<BeanPostProcessor> seams = new ArrayList<>(sabotage);
-    seams.add(
-        Statements.seam(
-            new Statements.Seam() {
-              @Override
-              public void behind(String sql) {
-                if (sql.contains("select 'ORDER_CANCELLED'")) {
-                  decisions.incrementAndGet();
-                }
-              }
-            }));
+    seams.add(Statements.counted(Without.DECISION, decisions));
     try (Stage stage = Stage.create();
         Ledger ledger = Ledger.open(stage);
         Service service = stage.startService(seams, backstop)) {
       service.awaitReady(true);
       ledger.watchChanges();
-      Instant deadline = Stage.in(Duration.ofSeconds(2));
+      Instant deadline = Stage.in(Duration.ofSeconds(4));
       for (int i = 0; i < ORDERS; i++) {
         stage.create("order-" + i, 0, deadline);
       }

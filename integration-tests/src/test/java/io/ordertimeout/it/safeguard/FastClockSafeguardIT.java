@@ -1,6 +1,7 @@
 package io.ordertimeout.it.safeguard;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.ledger.Ledger;
 import io.ordertimeout.it.ledger.Verdict;
@@ -9,9 +10,10 @@ import io.ordertimeout.it.rig.Service;
 import io.ordertimeout.it.rig.Stage;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
@@ -44,20 +46,27 @@ class FastClockSafeguardIT {
   private static Verdict play(BeanPostProcessor... sabotage) {
     BeanPostProcessor fastClock =
         Statements.rewritten(
-            sql -> sql.equals("select clock_timestamp()") ? sql + " + interval '4 s'" : sql);
-    List<BeanPostProcessor> seams =
-        Stream.concat(Stream.of(fastClock), Stream.of(sabotage)).toList();
+            sql -> sql.equals("select clock_timestamp()") ? sql + " + interval '6 s'" : sql);
+    AtomicInteger decisions = new AtomicInteger();
+    List<BeanPostProcessor> seams = new ArrayList<>(List.of(sabotage));
+    seams.add(fastClock);
+    seams.add(Statements.counted(Without.DECISION, decisions));
     try (Stage stage = Stage.create();
         Ledger ledger = Ledger.open(stage);
         Service service = stage.startService(seams)) {
       service.awaitReady(true);
       ledger.watchChanges();
-      Instant deadline = Stage.in(Duration.ofSeconds(6));
+      Instant deadline = Stage.in(Duration.ofSeconds(10));
       for (int i = 0; i < ORDERS; i++) {
         stage.create("unpaid-" + i, 0, deadline);
         stage.create("paid-" + i, 0, deadline);
       }
-      stage.awaitPast(deadline.minus(Duration.ofMillis(3_500)));
+      // Woken in vain, they are woken again soon.
+      await("decisions")
+          .atMost(PATIENCE)
+          .until(
+              () ->
+                  decisions.get() >= 3 || (decisions.get() > 0 && stage.database().pending() == 0));
       for (int i = 0; i < ORDERS; i++) {
         stage.pay("paid-" + i, 0);
       }

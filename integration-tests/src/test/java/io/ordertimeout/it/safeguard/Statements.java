@@ -6,6 +6,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import javax.sql.DataSource;
 import org.aopalliance.intercept.MethodInvocation;
@@ -45,6 +46,19 @@ final class Statements {
           @Override
           public String text(String sql) {
             return change.apply(sql);
+          }
+        });
+  }
+
+  /** Counts the statements that contain the mark, once they are executed. */
+  static BeanPostProcessor counted(String mark, AtomicInteger count) {
+    return seam(
+        new Seam() {
+          @Override
+          public void behind(String sql) {
+            if (sql.contains(mark)) {
+              count.incrementAndGet();
+            }
           }
         });
   }

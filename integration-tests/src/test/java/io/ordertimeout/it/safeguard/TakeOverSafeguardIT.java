@@ -128,7 +128,7 @@ class TakeOverSafeguardIT {
           intake) {
         first.awaitReady(true);
         ledger.watchChanges();
-        deadline = Stage.in(Duration.ofSeconds(8));
+        deadline = Stage.in(Duration.ofSeconds(11));
         create("unpaid");
         create("paid");
         stage.awaitQuiet();

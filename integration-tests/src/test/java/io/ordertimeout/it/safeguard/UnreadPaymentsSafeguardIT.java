@@ -72,7 +72,7 @@ class UnreadPaymentsSafeguardIT {
         intake) {
       service.awaitReady(true);
       ledger.watchChanges();
-      Instant deadline = Stage.in(Duration.ofSeconds(5));
+      Instant deadline = Stage.in(Duration.ofSeconds(8));
       for (int i = 0; i < ORDERS; i++) {
         stage.create("order-" + i, 0, deadline);
       }

@@ -28,7 +28,9 @@ import tools.jackson.databind.node.ObjectNode;
 /** Each safeguard, as what is to be put under the service for it to be without. */
 final class Without {
 
-  private static final String DECISION = "select 'ORDER_CANCELLED'";
+  /** In the statement that decides, and in no other. */
+  static final String DECISION = "select 'ORDER_CANCELLED'";
+
   private static final String REGISTRATION = "where d.created_at is null";
 
   private Without() {}
