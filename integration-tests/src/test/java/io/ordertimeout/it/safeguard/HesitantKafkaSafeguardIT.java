@@ -49,8 +49,7 @@ class HesitantKafkaSafeguardIT {
         Stream.concat(Stream.of(kafka.seam()), Stream.of(sabotage)).toList();
     try (Stage stage = Stage.create();
         Ledger ledger = Ledger.open(stage);
-        Service service =
-            stage.startService(seams, "order-timeout.outbox.sweep-interval", "500ms")) {
+        Service service = stage.startService(seams)) {
       service.awaitReady(true);
       ledger.watchChanges();
       Instant deadline = Stage.in(Duration.ofSeconds(1));

@@ -77,7 +77,7 @@ public class Relay implements SmartLifecycle {
     for (OutboxEvent event : events) {
       if (underWay.add(event.id()) && !queue.offer(event)) {
         underWay.remove(event.id());
-        sweepIn(RETRY);
+        sweepSoon();
       }
     }
   }
@@ -107,6 +107,12 @@ public class Relay implements SmartLifecycle {
     } catch (RuntimeException e) {
       log.warn("The outbox could not be counted; its metric stands still: {}", e.toString());
     }
+  }
+
+  /** Once for what is older than the grace by then, and once for what was written just now. */
+  private void sweepSoon() {
+    followUp = true;
+    sweepIn(RETRY);
   }
 
   private void sweepIn(Duration delay) {
@@ -148,7 +154,7 @@ public class Relay implements SmartLifecycle {
     step.failed("Kafka did not take events; they stay in the outbox, none is lost", failure);
     batch.removeAll(published.events());
     batch.forEach(event -> underWay.remove(event.id()));
-    sweepIn(RETRY);
+    sweepSoon();
   }
 
   private void deleteAcknowledged() {
@@ -165,7 +171,7 @@ public class Relay implements SmartLifecycle {
       return;
     }
     if (followUp) {
-      // What the last owner wrote a moment ago is within the grace now.
+      // What was written a moment ago, by the last owner or here, is within the grace now.
       followUp = false;
       sweepIn(GRACE);
     }
