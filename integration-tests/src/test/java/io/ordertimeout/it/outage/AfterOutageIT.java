@@ -1,6 +1,7 @@
 package io.ordertimeout.it.outage;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.rig.Database;
 import io.ordertimeout.it.rig.PublishedEvent;
@@ -40,6 +41,9 @@ class AfterOutageIT {
       stage.create("before", 0, deadline);
       stage.create("paid", 0, deadline);
       stage.awaitState("paid", "PENDING");
+      // An outage is measured from the last heartbeat, so there has to be one.
+      await("a heartbeat")
+          .until(() -> database.count("select count(*) from shard_heartbeat where shard = 0") == 1);
       assertThat(service.counter("order.timeout.cancelled")).isEqualTo(1);
     }
     beganAt = database.now();
