@@ -9,7 +9,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;
+import java.util.concurrent.Callable;
 import java.util.random.RandomGenerator;
+import org.awaitility.core.ConditionTimeoutException;
 
 /** The instances of the service, and an orchestrator that starts anew what has ended. */
 final class Fleet implements AutoCloseable {
@@ -18,12 +20,16 @@ final class Fleet implements AutoCloseable {
   private static final List<String> SMALL =
       List.of("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
 
+  private static final Duration COORDINATOR_PATIENCE = Duration.ofSeconds(90);
+
   private final Stage stage;
+  private final Runnable restartBroker;
   private final List<ServiceProcess> instances = new ArrayList<>();
   private int started;
   private int endedThemselves;
 
-  Fleet(Stage stage) {
+  Fleet(Stage stage, Runnable restartBroker) {
+    this.restartBroker = restartBroker;
     this.stage = stage;
   }
 
@@ -79,27 +85,30 @@ final class Fleet implements AutoCloseable {
   }
 
   void awaitOneReady() {
-    await("an instance to be ready")
-        .atMost(PATIENCE)
-        .until(
-            () -> {
-              mend();
-              return instances.stream().anyMatch(ServiceProcess::isReady);
-            });
+    awaitReady("an instance", () -> instances.stream().anyMatch(ServiceProcess::isReady));
   }
 
   void awaitAllReady() {
-    awaitAllReady(PATIENCE);
+    awaitReady("all instances", () -> instances.stream().allMatch(ServiceProcess::isReady));
   }
 
-  void awaitAllReady(Duration patience) {
-    await("all instances to be ready")
-        .atMost(patience)
-        .until(
-            () -> {
-              mend();
-              return instances.stream().allMatch(ServiceProcess::isReady);
-            });
+  /**
+   * A broker that was killed may come back with a group coordinator that could not load its log
+   * ("out of sync with the underlying log", then a failure to replay it), and then nobody joins
+   * until it is started once more.
+   */
+  private void awaitReady(String who, Callable<Boolean> ready) {
+    Callable<Boolean> condition =
+        () -> {
+          mend();
+          return ready.call();
+        };
+    try {
+      await(who).atMost(COORDINATOR_PATIENCE).until(condition);
+    } catch (ConditionTimeoutException e) {
+      restartBroker.run();
+      await(who).atMost(PATIENCE).until(condition);
+    }
   }
 
   /** The sum of a metric over all instances; empty if none exports it. */
