@@ -189,7 +189,7 @@ class StartingPositions {
             .offsetsForTimes(Map.of(partition, Math.max(0, from.toEpochMilli())), PATIENCE)
             .get(partition);
     long start = found == null ? end : found.offset();
-    log.info("{} is read for the first time, from {}: offset {}", partition, from, start);
+    log.debug("{} is read for the first time, from {}: offset {}", partition, from, start);
     return new Start(start, null);
   }
 
