@@ -40,7 +40,9 @@ import org.junit.jupiter.api.io.TempDir;
 class LeaderAwayIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
-  private static final Duration IN_TIME = Duration.ofSeconds(2);
+
+  /** Less than the ten seconds that a question to Kafka takes to time out. */
+  private static final Duration IN_TIME = Duration.ofSeconds(8);
 
   @TempDir private static Path directory;
   private static EmbeddedPlatform platform;
@@ -103,8 +105,8 @@ class LeaderAwayIT {
       double lag = service.gauge("order.timeout.watermark.lag", "shard", "0");
       assertThatOthersAreServed();
       assertThat(service.gauge("order.timeout.watermark.lag", "shard", "0")).isGreaterThan(lag + 3);
-      assertThat(secondsSinceHeartbeat(1)).isLessThan(3);
-      assertThat(secondsSinceHeartbeat(2)).isLessThan(3);
+      assertThat(secondsSinceHeartbeat(1)).isLessThan(8);
+      assertThat(secondsSinceHeartbeat(2)).isLessThan(8);
       assertThat(secondsSinceHeartbeat(0)).isGreaterThan(5);
       service.awaitReady(false);
       assertThat(service.gauge("order.timeout.failing", "step", "intake-0")).isZero();
