@@ -2,64 +2,84 @@ package io.ordertimeout.orders;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.springframework.context.SmartLifecycle;
 
 /**
- * A thread that takes one turn after the other until it is stopped. A turn that fails is noted and,
- * after a pause, followed by the next: no failure ends the loop.
+ * A bean with a thread that takes one turn after the other while the bean runs. A turn that fails
+ * is noted and, after a pause, followed by the next: no failure ends the loop.
  */
-public final class BackgroundLoop {
+public abstract class BackgroundLoop implements SmartLifecycle {
 
-  /** One round of work; waits for its work by itself. */
-  @FunctionalInterface
-  public interface Turn {
-    /** Takes the turn. An interrupt means that the loop is being stopped. */
-    void take() throws InterruptedException;
-  }
+  /** How long a turn under way may take to notice its interrupt. */
+  private static final Duration STOP_PATIENCE = Duration.ofSeconds(5);
 
-  private final Turn turn;
-  private final Duration pauseAfterFailure;
   private final Step step;
+  private final int phase;
+  private final Duration pauseAfterFailure;
   private final String consequence;
-  private final Thread thread;
-  private volatile boolean running = true;
+  private volatile @Nullable Thread thread;
+  private volatile boolean running;
 
   /**
    * Makes a loop that is not running yet.
    *
-   * @param step what to note failures with; a turn that did its work notes that itself. Its name
-   *     becomes the thread's
-   * @param turn what to do
+   * @param step what to note failures with; its name becomes the thread's
+   * @param phase when to start and stop, in the order of Spring's life cycle
    * @param pauseAfterFailure pause between a failed turn and the next
    * @param consequence what follows from a failed turn, for the log
    */
-  public BackgroundLoop(Step step, Turn turn, Duration pauseAfterFailure, String consequence) {
-    this.turn = turn;
-    this.pauseAfterFailure = pauseAfterFailure;
+  protected BackgroundLoop(Step step, int phase, Duration pauseAfterFailure, String consequence) {
     this.step = step;
+    this.phase = phase;
+    this.pauseAfterFailure = pauseAfterFailure;
     this.consequence = consequence;
-    this.thread = new Thread(this::run, step.name());
   }
 
-  /** Starts the thread; to be called once. */
+  /**
+   * One round of work; waits for its work by itself, and notes with the step that it succeeded. An
+   * interrupt means that the loop is being stopped.
+   */
+  protected abstract void turn() throws InterruptedException;
+
+  @Override
   public void start() {
-    thread.start();
+    running = true;
+    Thread started = new Thread(this::run, step.name());
+    thread = started;
+    started.start();
   }
 
-  /** Interrupts the turn under way and waits for the thread to end, at most that long. */
-  public void stop(Duration patience) {
+  /** Interrupts the turn under way and waits a little for the thread to end. */
+  @Override
+  public void stop() {
     running = false;
-    thread.interrupt();
+    Thread started = thread;
+    if (started == null) {
+      return;
+    }
+    started.interrupt();
     try {
-      thread.join(patience.toMillis());
+      started.join(STOP_PATIENCE.toMillis());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
+  @Override
+  public boolean isRunning() {
+    return running;
+  }
+
+  @Override
+  public int getPhase() {
+    return phase;
+  }
+
   private void run() {
     while (running) {
       try {
-        turn.take();
+        turn();
       } catch (InterruptedException e) {
         return;
       } catch (RuntimeException e) {

@@ -20,7 +20,6 @@ import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
 /**
@@ -38,13 +37,12 @@ import org.springframework.stereotype.Component;
  * partitions count for each shard; what other instances have stored is then read from Postgres.
  */
 @Component
-public class PaymentWatermark implements SmartLifecycle {
+public class PaymentWatermark extends BackgroundLoop {
 
   /** Phase of the life cycle: as long as decisions may wait. */
   public static final int PHASE = Expiry.PHASE + 1;
 
   private static final Logger log = LoggerFactory.getLogger(PaymentWatermark.class);
-  private static final Duration STOP_PATIENCE = Duration.ofSeconds(5);
 
   /** Longest wait for Postgres's clock to reach a deadline before it is asked again. */
   private static final Duration CLOCK_WAIT = Duration.ofMillis(50);
@@ -65,9 +63,6 @@ public class PaymentWatermark implements SmartLifecycle {
   private final Collection<String> inputs;
   private final Duration retryDelay;
   private final Step step;
-  private final BackgroundLoop loop;
-
-  private volatile boolean running;
 
   PaymentWatermark(
       DatabaseClock clock,
@@ -76,6 +71,7 @@ public class PaymentWatermark implements SmartLifecycle {
       ExpiryHolds holds,
       Steps steps,
       OrderTimeoutProperties properties) {
+    super(steps.step("payment-watermark"), PHASE, properties.expiry().retryDelay(), CONSEQUENCE);
     this.clock = clock;
     this.endOffsets = endOffsets;
     this.positions = positions;
@@ -83,7 +79,6 @@ public class PaymentWatermark implements SmartLifecycle {
     this.inputs = properties.topics().inputs();
     this.step = steps.step("payment-watermark");
     this.retryDelay = properties.expiry().retryDelay();
-    this.loop = new BackgroundLoop(step, this::turn, retryDelay, CONSEQUENCE);
     holds.onChange(gates::wake);
   }
 
@@ -126,7 +121,8 @@ public class PaymentWatermark implements SmartLifecycle {
     return gates.lag(shard, clock.now());
   }
 
-  private void turn() throws InterruptedException {
+  @Override
+  protected void turn() throws InterruptedException {
     Set<Integer> shards = gates.toAsk();
     boolean across = endOffsets.reachAcrossShards();
     if (shards.isEmpty()) {
@@ -188,27 +184,5 @@ public class PaymentWatermark implements SmartLifecycle {
     Map<TopicPartition, Long> stored = new HashMap<>();
     positions.of(inputs).forEach((partition, known) -> stored.put(partition, known.nextOffset()));
     gates.stored(stored);
-  }
-
-  @Override
-  public void start() {
-    running = true;
-    loop.start();
-  }
-
-  @Override
-  public void stop() {
-    loop.stop(STOP_PATIENCE);
-    running = false;
-  }
-
-  @Override
-  public boolean isRunning() {
-    return running;
-  }
-
-  @Override
-  public int getPhase() {
-    return PHASE;
   }
 }

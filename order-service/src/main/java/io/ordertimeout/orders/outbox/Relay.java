@@ -15,7 +15,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
@@ -26,7 +25,7 @@ import org.springframework.stereotype.Component;
  * Thread-safe.
  */
 @Component
-public class Relay implements SmartLifecycle {
+public class Relay extends BackgroundLoop {
 
   /** Phase of the life cycle: started before whoever publishes, stopped after. */
   public static final int PHASE = 100;
@@ -45,8 +44,6 @@ public class Relay implements SmartLifecycle {
   private final EventPublisher publisher;
   private final OrderTimeoutProperties.Outbox settings;
   private final Step step;
-  private final BackgroundLoop loop;
-
   private final BlockingQueue<OutboxEvent> queue;
   private final Set<Long> underWay = ConcurrentHashMap.newKeySet();
   private final Set<Integer> shards = ConcurrentHashMap.newKeySet();
@@ -59,17 +56,15 @@ public class Relay implements SmartLifecycle {
   private volatile long unpublished;
   private volatile boolean unprepared;
   private volatile boolean followUp;
-  private volatile boolean running;
   private volatile boolean flushing;
 
   Relay(OutboxRows rows, EventPublisher publisher, Steps steps, OrderTimeoutProperties properties) {
+    super(steps.step("outbox-relay"), PHASE, RETRY, "its events stay in the outbox, none is lost");
     this.step = steps.step("outbox-relay");
     this.rows = rows;
     this.publisher = publisher;
     this.settings = properties.outbox();
     this.queue = new LinkedBlockingQueue<>(settings.queueCapacity());
-    this.loop =
-        new BackgroundLoop(step, this::turn, RETRY, "its events stay in the outbox, none is lost");
   }
 
   /** Takes events whose transaction is committed; never blocks. */
@@ -122,7 +117,8 @@ public class Relay implements SmartLifecycle {
     }
   }
 
-  private void turn() throws InterruptedException {
+  @Override
+  protected void turn() throws InterruptedException {
     deleteAcknowledged();
     if (unprepared) {
       unprepared = false;
@@ -187,12 +183,6 @@ public class Relay implements SmartLifecycle {
     }
   }
 
-  @Override
-  public void start() {
-    running = true;
-    loop.start();
-  }
-
   /** Publishes what is queued, as far as Kafka lets it, and ends. */
   @Override
   public void stop() {
@@ -204,17 +194,6 @@ public class Relay implements SmartLifecycle {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    loop.stop(RETRY);
-    running = false;
-  }
-
-  @Override
-  public boolean isRunning() {
-    return running;
-  }
-
-  @Override
-  public int getPhase() {
-    return PHASE;
+    super.stop();
   }
 }

@@ -25,7 +25,6 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
 /**
@@ -35,14 +34,13 @@ import org.springframework.stereotype.Component;
  * ever counted.
  */
 @Component
-class Backstop implements SmartLifecycle {
+class Backstop extends BackgroundLoop {
 
   private static final Logger log = LoggerFactory.getLogger(Backstop.class);
 
   /** So that a sweep over millions of orders does not crowd out what matters. */
   private static final Duration PAUSE_BETWEEN_PAGES = Duration.ofMillis(50);
 
-  private static final Duration STOP_PATIENCE = Duration.ofSeconds(5);
   private static final int MOST_DIFFERENCES = 100_000;
 
   /** How a wheel can differ from Postgres. */
@@ -62,8 +60,6 @@ class Backstop implements SmartLifecycle {
   private final int pageSize;
   private final Map<Difference, Counter> repaired = new EnumMap<>(Difference.class);
   private final Step step;
-  private final BackgroundLoop loop;
-  private volatile boolean running;
 
   Backstop(
       Shards shards,
@@ -71,6 +67,11 @@ class Backstop implements SmartLifecycle {
       Steps steps,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
+    super(
+        steps.step("backstop"),
+        Shards.PHASE + 1,
+        properties.backstop().interval(),
+        "the wheels are not compared with Postgres for now");
     this.shards = shards;
     this.orders = orders;
     this.interval = properties.backstop().interval();
@@ -85,12 +86,10 @@ class Backstop implements SmartLifecycle {
               .register(meters));
     }
     this.step = steps.step("backstop");
-    this.loop =
-        new BackgroundLoop(
-            step, this::turn, interval, "the wheels are not compared with Postgres for now");
   }
 
-  private void turn() throws InterruptedException {
+  @Override
+  protected void turn() throws InterruptedException {
     TimeUnit.MILLISECONDS.sleep(interval.toMillis());
     for (int shard : shards.owned()) {
       sweep(shard);
@@ -220,27 +219,5 @@ class Backstop implements SmartLifecycle {
     } catch (ExecutionException e) {
       throw new IllegalStateException("the wheel did not answer", e.getCause());
     }
-  }
-
-  @Override
-  public void start() {
-    running = true;
-    loop.start();
-  }
-
-  @Override
-  public void stop() {
-    loop.stop(STOP_PATIENCE);
-    running = false;
-  }
-
-  @Override
-  public boolean isRunning() {
-    return running;
-  }
-
-  @Override
-  public int getPhase() {
-    return Shards.PHASE + 1;
   }
 }

@@ -16,7 +16,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
 /**
@@ -25,37 +24,35 @@ import org.springframework.stereotype.Component;
  * little.
  */
 @Component
-class Heartbeat implements SmartLifecycle {
+class Heartbeat extends BackgroundLoop {
 
   private static final Duration INTERVAL = Duration.ofSeconds(1);
 
   /** How long a beat waits for shards that Kafka is slow to tell of. */
   private static final Duration PATIENCE = Duration.ofMillis(500);
 
-  private static final Duration STOP_PATIENCE = Duration.ofSeconds(5);
-
   private final Shards shards;
   private final PaymentWatermark watermark;
   private final ShardHeartbeats heartbeats;
   private final Step step;
-  private final BackgroundLoop loop;
 
   /** By shard, the questions that are not answered yet; the loop's alone. */
   private final Map<Integer, CompletableFuture<?>> questions = new HashMap<>();
 
-  private volatile boolean running;
-
   Heartbeat(Shards shards, PaymentWatermark watermark, ShardHeartbeats heartbeats, Steps steps) {
+    super(
+        steps.step("heartbeat"),
+        Shards.PHASE + 1,
+        INTERVAL,
+        "to everybody else this instance's shards look unserved");
     this.shards = shards;
     this.watermark = watermark;
     this.heartbeats = heartbeats;
     this.step = steps.step("heartbeat");
-    this.loop =
-        new BackgroundLoop(
-            step, this::beat, INTERVAL, "to everybody else this instance's shards look unserved");
   }
 
-  private void beat() throws InterruptedException {
+  @Override
+  protected void turn() throws InterruptedException {
     Set<Integer> owned = shards.owned();
     questions.keySet().retainAll(owned);
     Set<Integer> toAsk = new TreeSet<>(owned);
@@ -93,27 +90,5 @@ class Heartbeat implements SmartLifecycle {
     return questions.entrySet().stream()
         .filter(question -> question.getValue().isDone())
         .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
-  }
-
-  @Override
-  public void start() {
-    running = true;
-    loop.start();
-  }
-
-  @Override
-  public void stop() {
-    loop.stop(STOP_PATIENCE);
-    running = false;
-  }
-
-  @Override
-  public boolean isRunning() {
-    return running;
-  }
-
-  @Override
-  public int getPhase() {
-    return Shards.PHASE + 1;
   }
 }
