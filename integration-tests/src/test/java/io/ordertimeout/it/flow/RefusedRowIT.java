@@ -6,17 +6,21 @@ import static org.awaitility.Awaitility.await;
 import io.ordertimeout.it.rig.Database;
 import io.ordertimeout.it.rig.PublishedEvent;
 import io.ordertimeout.it.rig.Service;
+import io.ordertimeout.it.rig.Shop;
 import io.ordertimeout.it.rig.Stage;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Rows that Postgres refuses, because the shop's own constraints or triggers stand against them.
+ * Rows that Postgres refuses, because the shop's own constraints or triggers stand against them,
+ * and payments of which nothing but their key can be read.
  */
 class RefusedRowIT {
 
@@ -119,6 +123,46 @@ class RefusedRowIT {
       assertThat(stage.outcomes().awaitCancelled("stubborn").text("orderId")).isEqualTo("stubborn");
       assertThat(service.counter("order.timeout.cancelled")).isEqualTo(OTHERS + 1.0);
     }
+  }
+
+  @Test
+  void anOrderWhosePaymentCannotBeDecodedIsNotCancelledAndAGoodPaymentEndsTheDoubt() {
+    try (Service service = stage.startService()) {
+      Instant deadline = Stage.in(Duration.ofSeconds(4));
+      pay("paid-before-it-was-created", "Obj avro");
+      createAmongOthers("paid-unreadably", deadline);
+      stage.create("paid-before-it-was-created", 0, deadline);
+      stage.create("paid-by-tombstone", 0, deadline);
+      pay("paid-unreadably", "{\"order_id\":\"paid-unreadably\"}");
+      pay("paid-by-tombstone", null);
+
+      await("cancellations")
+          .atMost(PATIENCE)
+          .until(() -> stage.outcomes().cancelled().size() == OTHERS);
+      await("the gauge")
+          .atMost(PATIENCE)
+          .untilAsserted(() -> assertThat(service.gauge("order.timeout.parked")).isEqualTo(3));
+      assertThat(stage.outcomes().deadLetters(stage.topics().paid()))
+          .hasSize(3)
+          .allSatisfy(letter -> assertThat(letter.header("x-error")).contains("is parked"));
+
+      stage.shop().paid("paid-unreadably", "readable");
+      stage.awaitState("paid-unreadably", "PAID");
+      assertThat(database.state("paid-by-tombstone")).isEqualTo("PENDING");
+      assertThat(database.state("paid-before-it-was-created")).isEqualTo("PENDING");
+    }
+  }
+
+  private void pay(String orderId, @Nullable String value) {
+    Shop.await(
+        stage
+            .shop()
+            .send(
+                new ProducerRecord<>(
+                    stage.topics().paid(),
+                    0,
+                    Shop.utf8(orderId),
+                    value == null ? null : Shop.utf8(value))));
   }
 
   /** The schema is there, and nobody reads. */

@@ -1,14 +1,16 @@
 package io.ordertimeout.orders.expiry;
 
+import java.util.Collection;
 import java.util.Objects;
 import java.util.Set;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Repository;
 
 /**
- * Orders that Postgres refuses to have settled or cancelled. They stay as they are, with the
- * reason, until an operator has mended what stands against it and deletes them here; the others
- * proceed. Thread-safe.
+ * Orders that must not be cancelled for now: Postgres refuses to have them settled or cancelled, or
+ * a payment or closing of them cannot be decoded. They stay as they are, with the reason, until an
+ * operator has mended what stands against it and deletes them here; the others proceed.
+ * Thread-safe.
  */
 @Repository
 public class ParkedOrders {
@@ -21,7 +23,8 @@ public class ParkedOrders {
 
   private static final String PARK =
       """
-      insert into parked_order (order_id, shard, reason) values (?, ?, ?) on conflict do nothing
+      insert into parked_order (order_id, shard, reason)
+      select order_id, ?, ? from unnest(?::text[]) order_id on conflict do nothing
       """;
 
   private static final String PARK_ROW =
@@ -44,10 +47,11 @@ public class ParkedOrders {
   }
 
   /**
-   * Parks an order that may not be cancelled, since a payment or closing of it cannot be stored.
+   * Parks orders that may not be cancelled, since a payment or closing of them cannot be stored.
+   * Orders that are not known yet can be parked too.
    */
-  public void park(String orderId, int shard, String reason) {
-    jdbc.update(PARK, orderId, shard, shortened(reason));
+  public void park(Collection<String> orderIds, int shard, String reason) {
+    jdbc.update(PARK, shard, shortened(reason), orderIds.toArray(String[]::new));
   }
 
   /** Parks a due order that cannot be cancelled. */

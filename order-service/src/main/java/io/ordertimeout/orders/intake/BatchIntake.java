@@ -16,6 +16,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.slf4j.Logger;
@@ -34,6 +37,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 class BatchIntake {
 
   private static final Logger log = LoggerFactory.getLogger(BatchIntake.class);
+
+  private static final String UNDECODABLE = "a payment or closing of it cannot be decoded";
 
   /** A record and what it came to. */
   private record Taken(ConsumerRecord<byte[], byte[]> record, DecodedRecord decoded) {
@@ -107,10 +112,30 @@ class BatchIntake {
       // Dead letters last, since a batch that cannot be stored is tried again and again; but before
       // the positions, which move past them too.
       store(events, () -> {});
+      park(faulty);
       sendAway(faulty);
       transactions.executeWithoutResult(status -> advance.run());
     }
     metrics.countReplacedFields(replacedFields);
+  }
+
+  private void park(List<Taken> faulty) {
+    Map<Integer, Set<String>> inDoubt = new TreeMap<>();
+    for (Taken taken : faulty) {
+      String orderId = taken.decoded().orderInDoubt();
+      if (orderId != null) {
+        inDoubt.computeIfAbsent(taken.record().partition(), shard -> new TreeSet<>()).add(orderId);
+      }
+    }
+    inDoubt.forEach(
+        (shard, orderIds) -> {
+          parked.park(orderIds, shard, UNDECODABLE);
+          log.warn(
+              "{} orders of shard {} are parked: a payment or closing under their key cannot be"
+                  + " decoded. Publish it again as it should be, or decide them by hand",
+              orderIds.size(),
+              shard);
+        });
   }
 
   private void sendAway(List<Taken> faulty) throws InterruptedException {
@@ -176,7 +201,7 @@ class BatchIntake {
       fault += "; the order is not watched";
     } else {
       // It may have been paid: whatever becomes of the record, the order must not be cancelled.
-      parked.park(settled.orderId(), settled.shard(), fault);
+      parked.park(Set.of(settled.orderId()), settled.shard(), fault);
       fault += "; its order is parked, so not cancelled";
     }
     await(List.of(deadLetters.send(event.record(), fault)));

@@ -11,15 +11,18 @@ import org.jspecify.annotations.Nullable;
  * @param created the created order that it tells of
  * @param settled the payment or closing that it tells of
  * @param fault why it is a dead letter; null if it is none
+ * @param orderInDoubt id of an order that may have been paid or closed by a record that tells
+ *     nothing but its key
  * @param replacedFields how many unusable fields were replaced
  */
 record DecodedRecord(
     @Nullable OrderCreated created,
     @Nullable OrderSettled settled,
     @Nullable String fault,
+    @Nullable String orderInDoubt,
     int replacedFields) {
 
   static DecodedRecord deadLetter(String fault) {
-    return new DecodedRecord(null, null, fault, 0);
+    return new DecodedRecord(null, null, fault, null, 0);
   }
 }

@@ -3,6 +3,8 @@ package io.ordertimeout.orders.intake;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.deadline.OrderCreated;
 import io.ordertimeout.orders.deadline.OrderSettled;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -63,15 +65,43 @@ final class EventDecoder {
         throw new UnusableRecordException(names.orderId() + " is missing");
       }
       String keyFault = keyFault(record.key(), orderId);
-      if (record.topic().equals(topics.created())) {
+      if (isCreated(record)) {
         // In the wrong partition nobody could tell whether its payment was seen.
         return keyFault == null
-            ? new DecodedRecord(created(record, fields, orderId), null, null, 0)
+            ? new DecodedRecord(created(record, fields, orderId), null, null, null, 0)
             : DecodedRecord.deadLetter(keyFault + "; the order is not watched");
       }
       return settled(record, new LenientFields(fields), orderId, keyFault);
     } catch (UnusableRecordException e) {
-      return DecodedRecord.deadLetter(String.valueOf(e.getMessage()));
+      return unusable(record, String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** Whatever a payment or closing looks like, its key still tells whom it is about. */
+  private DecodedRecord unusable(ConsumerRecord<byte @Nullable [], ?> record, String fault) {
+    String orderId = isCreated(record) ? null : orderId(record.key());
+    return orderId == null
+        ? DecodedRecord.deadLetter(fault)
+        : new DecodedRecord(
+            null, null, fault + "; the order of its key is parked, so not cancelled", orderId, 0);
+  }
+
+  private boolean isCreated(ConsumerRecord<?, ?> record) {
+    return record.topic().equals(topics.created());
+  }
+
+  /** The order id that the key is, if it can be one. */
+  private static @Nullable String orderId(byte @Nullable [] key) {
+    // A longer key is not worth decoding: a character takes at most four bytes.
+    if (key == null || key.length == 0 || key.length > 4 * MAX_ORDER_ID) {
+      return null;
+    }
+    try {
+      String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(key)).toString();
+      boolean fits = text.codePointCount(0, text.length()) <= MAX_ORDER_ID;
+      return fits && text.indexOf(0) < 0 ? text : null;
+    } catch (CharacterCodingException e) {
+      return null;
     }
   }
 
@@ -86,7 +116,7 @@ final class EventDecoder {
     }
     JsonNode root;
     try {
-      root = (record.topic().equals(topics.created()) ? exactJson : json).readTree(value);
+      root = (isCreated(record) ? exactJson : json).readTree(value);
     } catch (JacksonException e) {
       throw new UnusableRecordException("the value is not JSON: " + e.getOriginalMessage());
     } catch (NumberFormatException e) {
@@ -148,7 +178,7 @@ final class EventDecoder {
       event = new OrderSettled.Closed(orderId, record.partition(), recordedAt, closedAt, reason);
     }
     String fault = keyFault == null ? null : keyFault + "; it was applied all the same";
-    return new DecodedRecord(null, event, fault, fields.replaced());
+    return new DecodedRecord(null, event, fault, null, fields.replaced());
   }
 
   private static String place(ConsumerRecord<?, ?> record) {

@@ -68,7 +68,8 @@ class OverdueOrders {
         .description("Pending orders of all shards, owned by anybody or not, long past due")
         .register(meters);
     Gauge.builder("order.timeout.parked", this, o -> o.parked)
-        .description("Pending orders of owned shards that Postgres refuses to have decided")
+        .description(
+            "Pending orders of owned shards that are not cancelled for now, each for its reason")
         .register(meters);
   }
 

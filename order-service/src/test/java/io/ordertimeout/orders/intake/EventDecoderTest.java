@@ -217,6 +217,26 @@ class EventDecoderTest {
     assertThat(decoder.decode(record("order-paid", "o", null)).fault()).contains("tombstone");
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"order-paid", "order-closed"})
+  void whatTellsNothingButItsKeyPutsTheOrderOfThatKeyInDoubt(String topic) {
+    for (String value : new String[] {null, "", "Obj\u0001avro", "{\"order_id\":\"o\"}"}) {
+      DecodedRecord decoded = decoder.decode(record(topic, "o", value));
+
+      assertThat(decoded.orderInDoubt()).isEqualTo("o");
+      assertThat(decoded.fault()).contains("is parked");
+    }
+  }
+
+  @Test
+  void aKeyThatIsNoOrderIdPutsNoOrderInDoubt() {
+    for (String key : new String[] {null, "", "o\u0000", "x".repeat(129), "x".repeat(1_000)}) {
+      assertThat(decoder.decode(record("order-paid", key, "?")).orderInDoubt()).isNull();
+    }
+    assertThat(decoder.decode(record("order-created", "o", "?")).orderInDoubt()).isNull();
+    assertThat(decoder.decode(record("order-paid", "o", json("o"))).orderInDoubt()).isNull();
+  }
+
   @Test
   void anOrderUnderAnotherKeyIsNotWatchedAndADeadLetter() {
     DecodedRecord decoded = decoder.decode(record("order-created", "other", json("o")));
