@@ -27,7 +27,7 @@ import org.springframework.validation.annotation.Validated;
  * @param backstop how wheels and Postgres are compared
  */
 @Validated
-@ConfigurationProperties("order-timeout")
+@ConfigurationProperties(prefix = "order-timeout", ignoreUnknownFields = false)
 public record OrderTimeoutProperties(
     @Valid @DefaultValue Topics topics,
     @Valid @DefaultValue Deadline deadline,

@@ -27,7 +27,7 @@ public class Schema {
   }
 
   private final Flyway flyway;
-  private boolean migrated;
+  private volatile boolean migrated;
 
   Schema(Flyway flyway) {
     this.flyway = flyway;
@@ -49,6 +49,11 @@ public class Schema {
       throw isAway(e) ? new PostgresAwayException(e) : e;
     }
     migrated = true;
+  }
+
+  /** Whether the tables are there; nothing of this instance reads them before. */
+  public boolean isMigrated() {
+    return migrated;
   }
 
   private static boolean isAway(Throwable failure) {

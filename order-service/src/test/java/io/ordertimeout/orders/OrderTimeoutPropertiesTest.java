@@ -61,6 +61,19 @@ class OrderTimeoutPropertiesTest {
   }
 
   @Test
+  void aMisspeltPropertyIsNamedInsteadOfIgnored() {
+    context
+        .withPropertyValues("order-timeout.expirry.max-rate=5")
+        .run(
+            failed ->
+                assertThat(failed)
+                    .getFailure()
+                    .rootCause()
+                    .message()
+                    .contains("order-timeout.expirry.max-rate"));
+  }
+
+  @Test
   void aPolicyNeedsItsNameAndTimeout() {
     context
         .withPropertyValues("order-timeout.deadline.policies[0].channel=web")

@@ -32,7 +32,7 @@ class ChaosIT {
 
   private static final Logger log = LoggerFactory.getLogger(ChaosIT.class);
   private static final Duration SESSION = Duration.ofSeconds(10);
-  private static final Duration PROGRESS_PATIENCE = Duration.ofMinutes(2);
+  private static final Duration PROGRESS_PATIENCE = Duration.ofSeconds(90);
   private static final Duration QUIET_PATIENCE = Duration.ofMinutes(5);
   private static final int PROGRESS = 50;
 
@@ -55,12 +55,12 @@ class ChaosIT {
       fleet.awaitAllReady();
       ledger.watchChanges();
       try (Traffic traffic = ledger.traffic(Mix.everything(), seed, rate)) {
-        awaitProgress(ledger, fleet);
+        awaitProgress(ledger, platform, fleet);
         Instant end = Instant.now().plusMillis((long) (minutes * 60_000));
         while (Instant.now().isBefore(end)) {
           happen(next(), platform, fleet);
           pause(2_000, 5_000);
-          awaitProgress(ledger, fleet);
+          awaitProgress(ledger, platform, fleet);
         }
         say("restored");
         platform.restore();
@@ -83,7 +83,7 @@ class ChaosIT {
   }
 
   private void restartBroker(FragilePlatform platform) {
-    say("NOT READY; the broker is started once more");
+    say("the broker is started once more");
     platform.killKafka();
     platform.startKafka();
   }
@@ -146,8 +146,11 @@ class ChaosIT {
     proxy.restore();
   }
 
-  /** Lets the service do some work before the next thing happens to it. */
-  private void awaitProgress(Ledger ledger, Fleet fleet) {
+  /**
+   * Lets the service do some work before the next thing happens to it. It cannot if a broker that
+   * was killed has come back without the coordinator of the group.
+   */
+  private void awaitProgress(Ledger ledger, FragilePlatform platform, Fleet fleet) {
     long before = ledger.cancellations();
     try {
       await("cancellations")
@@ -159,6 +162,7 @@ class ChaosIT {
               });
     } catch (ConditionTimeoutException e) {
       say("NO PROGRESS for " + PROGRESS_PATIENCE);
+      restartBroker(platform);
     }
   }
 

@@ -8,6 +8,8 @@ import io.ordertimeout.it.rig.Shop;
 import io.ordertimeout.it.rig.Stage;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -55,8 +57,8 @@ class AddedPartitionsIT {
 
   @Test
   void whatWasPaidInAnAddedPartitionWhileNobodyWatchedIsNotSkipped() {
-    Instant deadline = Stage.in(Duration.ofSeconds(8));
     try (Service service = stage.startService()) {
+      Instant deadline = Stage.in(Duration.ofSeconds(8));
       stage.create("paid", 0, deadline);
       stage.create("unpaid", 0, deadline);
       stage.awaitState("unpaid", "PENDING");
@@ -75,8 +77,9 @@ class AddedPartitionsIT {
 
   @Test
   void aPaymentInAnyPartitionHoldsItsOrderBackIfConfiguredSo() {
-    Instant deadline = Stage.in(Duration.ofSeconds(5));
+    Instant deadline;
     try (Service service = stage.startService()) {
+      deadline = Stage.in(Duration.ofSeconds(8));
       stage.create("paid", 0, deadline);
       stage.create("unpaid", 0, deadline);
       stage.awaitState("unpaid", "PENDING");
@@ -104,17 +107,40 @@ class AddedPartitionsIT {
     }
   }
 
+  @Test
+  void nothingIsDecidedWhileTheTopicsDiffer() {
+    try (Service service = stage.startService("order-timeout.backstop.overdue-after", "1s")) {
+      stage.create("unpaid", 0, Stage.in(Duration.ofSeconds(8)));
+      stage.awaitState("unpaid", "PENDING");
+      addPartitions(List.of(stage.topics().paid()));
+
+      await("the order to be overdue")
+          .atMost(PATIENCE)
+          .until(() -> service.gauge("order.timeout.overdue") == 1);
+      assertThat(stage.database().state("unpaid")).isEqualTo("PENDING");
+
+      addPartitions(List.of(stage.topics().created(), stage.topics().closed()));
+      stage.outcomes().awaitCancelled("unpaid");
+    }
+  }
+
   private void addPartitions() {
+    addPartitions(stage.topics().inputs());
+  }
+
+  private void addPartitions(Collection<String> topics) {
     Stage.get(
         stage
             .admin()
             .createPartitions(
-                stage.topics().inputs().stream()
+                topics.stream()
                     .collect(
                         Collectors.toMap(Function.identity(), t -> NewPartitions.increaseTo(MORE))))
             .all());
     await("the partitions")
         .atMost(PATIENCE)
-        .until(() -> stage.partitionCounts().getOrDefault(stage.topics().paid(), 0) == MORE);
+        .until(
+            () ->
+                topics.stream().allMatch(t -> stage.partitionCounts().getOrDefault(t, 0) == MORE));
   }
 }

@@ -1,6 +1,6 @@
 package io.ordertimeout.orders.expiry;
 
-import io.ordertimeout.orders.InputTopics;
+import io.ordertimeout.orders.Schema;
 import io.ordertimeout.orders.Step;
 import io.ordertimeout.orders.Steps;
 import java.util.HashSet;
@@ -38,14 +38,14 @@ public class ExpiryHolds {
   private static final String IN_FORCE = "select shard from expiry_hold where lifted_at is null";
 
   private final JdbcTemplate jdbc;
-  private final InputTopics inputTopics;
+  private final Schema schema;
   private final Step step;
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
   private volatile Set<Integer> held = Set.of();
 
-  ExpiryHolds(JdbcTemplate jdbc, InputTopics inputTopics, Steps steps) {
+  ExpiryHolds(JdbcTemplate jdbc, Schema schema, Steps steps) {
     this.jdbc = jdbc;
-    this.inputTopics = inputTopics;
+    this.schema = schema;
     this.step = steps.step("expiry-holds");
   }
 
@@ -78,7 +78,7 @@ public class ExpiryHolds {
   /** Looks the holds up. */
   @Scheduled(fixedDelay = 1, timeUnit = TimeUnit.SECONDS)
   void refresh() {
-    if (inputTopics.layout() == null) {
+    if (!schema.isMigrated()) {
       return;
     }
     Set<Integer> now;

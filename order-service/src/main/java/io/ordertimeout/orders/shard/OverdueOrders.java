@@ -2,8 +2,8 @@ package io.ordertimeout.orders.shard;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.ordertimeout.orders.InputTopics;
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.Schema;
 import io.ordertimeout.orders.Step;
 import io.ordertimeout.orders.Steps;
 import io.ordertimeout.orders.expiry.ParkedOrders;
@@ -41,7 +41,7 @@ class OverdueOrders {
       """;
 
   private final JdbcTemplate jdbc;
-  private final InputTopics inputTopics;
+  private final Schema schema;
   private final ParkedOrders parkedOrders;
   private final Shards shards;
   private final Duration overdueAfter;
@@ -51,14 +51,14 @@ class OverdueOrders {
 
   OverdueOrders(
       JdbcTemplate jdbc,
-      InputTopics inputTopics,
+      Schema schema,
       ParkedOrders parkedOrders,
       Shards shards,
       Steps steps,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
     this.jdbc = jdbc;
-    this.inputTopics = inputTopics;
+    this.schema = schema;
     this.parkedOrders = parkedOrders;
     this.shards = shards;
     this.overdueAfter =
@@ -75,7 +75,7 @@ class OverdueOrders {
 
   @Scheduled(fixedDelay = 5, timeUnit = TimeUnit.SECONDS)
   void count() {
-    if (inputTopics.layout() == null) {
+    if (!schema.isMigrated()) {
       return;
     }
     try {
