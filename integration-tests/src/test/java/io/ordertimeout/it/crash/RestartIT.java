@@ -6,12 +6,17 @@ import static org.awaitility.Awaitility.await;
 import io.ordertimeout.it.rig.Database;
 import io.ordertimeout.it.rig.PublishedEvent;
 import io.ordertimeout.it.rig.Service;
+import io.ordertimeout.it.rig.Shop;
 import io.ordertimeout.it.rig.Stage;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -31,25 +36,31 @@ class RestartIT {
   @Test
   void deadlinesThatPassWhileItIsDownFireWhenItIsBack() {
     int orders = 60;
-    Instant createdAt = Instant.now().truncatedTo(ChronoUnit.MICROS);
-    Instant deadline = createdAt.plusSeconds(6);
+    Instant deadline;
     try (Service service = stage.startService()) {
+      deadline = Stage.in(Duration.ofSeconds(15));
+      List<CompletableFuture<RecordMetadata>> sent = new ArrayList<>();
       for (int i = 0; i < orders; i++) {
-        stage.shop().created("order-" + i, Map.of("payBy", deadline.toString()));
-        stage.shop().created("long-" + i, Map.of("timeout", "PT1H"));
+        sent.add(
+            send(stage.topics().created(), "order-" + i, Map.of("payBy", deadline.toString())));
+        sent.add(send(stage.topics().created(), "long-" + i, Map.of("timeout", "PT1H")));
       }
+      sent.forEach(Shop::await);
       stage.awaitQuiet();
       assertThat(database.pending()).isEqualTo(2L * orders);
       assertThat(service.gauge("order.timeout.pending")).isEqualTo(2.0 * orders);
     }
     assertThat(database.now()).isBefore(deadline);
     // Two thirds are paid in time, while nobody reads.
+    List<CompletableFuture<RecordMetadata>> payments = new ArrayList<>();
     for (int i = 0; i < orders; i++) {
       if (i % 3 != 0) {
-        Instant appended =
-            Instant.ofEpochMilli(stage.shop().paid("order-" + i, "payment-" + i).timestamp());
-        assertThat(appended).isBefore(deadline);
+        payments.add(
+            send(stage.topics().paid(), "order-" + i, Map.of("paymentId", "payment-" + i)));
       }
+    }
+    for (CompletableFuture<RecordMetadata> payment : payments) {
+      assertThat(Instant.ofEpochMilli(Shop.await(payment).timestamp())).isBefore(deadline);
     }
     stage.awaitPast(deadline);
     assertThat(database.pending()).isEqualTo(2L * orders);
@@ -81,6 +92,11 @@ class RestartIT {
                       .isEqualTo((double) database.pending()));
       assertThat(database.pending()).isEqualTo(orders);
     }
+  }
+
+  private CompletableFuture<RecordMetadata> send(
+      String topic, String orderId, Map<String, ?> fields) {
+    return stage.shop().send(topic, orderId, fields);
   }
 
   @Test

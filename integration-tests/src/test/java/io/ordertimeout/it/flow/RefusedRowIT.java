@@ -59,7 +59,7 @@ class RefusedRowIT {
   void anOrderWhosePaymentIsRefusedIsNotCancelled() {
     prepareSchema();
     database.execute("alter table order_deadline add check (payment_id <> 'refused') not valid");
-    Instant deadline = Stage.in(Duration.ofSeconds(4));
+    Instant deadline = Stage.in(Duration.ofSeconds(10));
     createAmongOthers("paid-but-refused", deadline);
     stage.shop().paid("paid-but-refused", Map.of("paymentId", "refused"));
     stage.shop().paid("other-0", "fine");
