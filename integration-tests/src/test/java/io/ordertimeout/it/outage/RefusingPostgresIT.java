@@ -129,9 +129,10 @@ class RefusingPostgresIT {
 
   @Test
   void connectionsCutInTheMiddleOfTransactionsLoseNothing() {
-    Instant deadline = Stage.in(Duration.ofSeconds(5));
+    Instant deadline = Instant.MIN;
     int orders = 400;
     for (int i = 0; i < orders; i++) {
+      deadline = Stage.in(Duration.ofSeconds(5));
       stage.create("order-" + i, i % Stage.PARTITIONS, deadline);
       if (i % 2 == 0) {
         stage.pay("order-" + i, i % Stage.PARTITIONS);
@@ -154,7 +155,7 @@ class RefusingPostgresIT {
   }
 
   private Instant register() {
-    Instant deadline = Stage.in(Duration.ofSeconds(4));
+    Instant deadline = Stage.in(Duration.ofSeconds(8));
     stage.create("paid", 0, deadline);
     stage.create("unpaid", 0, deadline);
     stage.awaitState("unpaid", "PENDING");
