@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.rig.Database;
 import io.ordertimeout.it.rig.PublishedEvent;
+import io.ordertimeout.it.rig.Seams;
 import io.ordertimeout.it.rig.Service;
 import io.ordertimeout.it.rig.Stage;
 import io.ordertimeout.it.rig.TopicNames;
@@ -12,14 +13,19 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.OffsetCommitCallback;
+import org.apache.kafka.clients.consumer.RetriableCommitFailedException;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /** Reading goes on where Postgres says that it ended, whatever becomes of offsets and logs. */
 class PositionsIT {
@@ -89,6 +95,35 @@ class PositionsIT {
       stage.outcomes().awaitCancelled("unpaid");
       assertThat(database.state("paid")).isEqualTo("PAID");
       assertThat(service.counter("order.timeout.cancelled")).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aCommitThatFailsIsMadeUpForWhenNothingElseComes() {
+    AtomicInteger refusals = new AtomicInteger();
+    AtomicBoolean refusing = new AtomicBoolean();
+    BeanPostProcessor seam =
+        Seams.consumers(
+            call -> {
+              if (!refusing.get() || !call.getMethod().getName().equals("commitAsync")) {
+                return call.proceed();
+              }
+              OffsetCommitCallback callback = (OffsetCommitCallback) call.getArguments()[1];
+              callback.onComplete(Map.of(), new RetriableCommitFailedException("not now"));
+              refusing.set(refusals.incrementAndGet() < 3);
+              return null;
+            });
+    try (Service service = stage.startService(List.of(seam))) {
+      stage.create("first", 0, Stage.in(Duration.ofHours(1)));
+      stage.awaitQuiet();
+      refusing.set(true);
+      stage.create("last", 0, Stage.in(Duration.ofHours(1)));
+
+      stage.awaitQuiet();
+      assertThat(refusals).hasValue(3);
+      await("the step to work again")
+          .atMost(PATIENCE)
+          .until(() -> service.gauge("order.timeout.failing") == 0);
     }
   }
 

@@ -60,6 +60,9 @@ final class IntakeLoop implements Runnable {
   /** Next offset to be read, of which everything below is in Postgres; this thread's alone. */
   private final Map<TopicPartition, OffsetAndMetadata> stored = new HashMap<>();
 
+  /** Whether the last commit has to be made up for; this thread's alone, like its callback. */
+  private boolean commitFailed;
+
   private Duration pause = FIRST_PAUSE;
 
   IntakeLoop(
@@ -174,7 +177,8 @@ final class IntakeLoop implements Runnable {
     stored.keySet().retainAll(consumer.assignment());
     stored.putAll(positions);
     tellWatermark(positions);
-    if (!advanced.isEmpty()) {
+    if (!advanced.isEmpty() || (commitFailed && !stored.isEmpty())) {
+      commitFailed = false;
       // Also of idle partitions and of transaction markers, which are no records.
       consumer.commitAsync(Map.copyOf(stored), this::committed);
     }
@@ -185,7 +189,8 @@ final class IntakeLoop implements Runnable {
     if (failure == null) {
       commits.succeeded();
     } else {
-      commits.failed("Postgres has the positions, and the next commit them all", failure);
+      commitFailed = true;
+      commits.failed("Postgres has the positions, and they are committed again", failure);
     }
   }
 
