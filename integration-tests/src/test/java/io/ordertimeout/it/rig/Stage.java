@@ -100,6 +100,12 @@ public final class Stage implements AutoCloseable {
 
   public void createTopics(Collection<NewTopic> newTopics) {
     get(admin.createTopics(newTopics).all());
+    // The controller knows them; the broker learns of them a little later.
+    List<String> names = newTopics.stream().map(NewTopic::name).toList();
+    await("the topics")
+        .atMost(PATIENCE)
+        .ignoreExceptions()
+        .until(() -> get(admin.describeTopics(names).allTopicNames()).size() == names.size());
   }
 
   /** The partitions of those of the stage's topics that exist, by topic. */

@@ -76,10 +76,8 @@ class TopicCheck {
     }
     Set<String> wanted = wanted();
     Map<String, TopicDescription> existing = describe(wanted);
-    Map<String, Integer> partitions = new HashMap<>();
-    existing.forEach((name, topic) -> partitions.put(name, topic.partitions().size()));
     Set<String> missing = new TreeSet<>(wanted);
-    missing.removeAll(partitions.keySet());
+    missing.removeAll(existing.keySet());
     if (!missing.isEmpty() && !topics.createMissing()) {
       throw new UnusableTopicsException(
           "These topics do not exist: " + String.join(", ", missing),
@@ -87,11 +85,13 @@ class TopicCheck {
               + " order-timeout.topics.create-missing=true.");
     }
     if (!missing.isEmpty()) {
-      create(missing, partitions);
-      awaitLeaders(missing, partitions);
+      create(missing, existing);
+      // Somebody else may have been faster, and of another opinion.
+      existing = describe(wanted);
+      awaitLeaders(missing, existing);
     }
-    requireSamePartitions(partitions);
-    inputTopics.checked(layout(missing.isEmpty() ? existing : describe(topics.inputs())));
+    requireSamePartitions(existing);
+    inputTopics.checked(layout(existing));
   }
 
   private InputTopics.Layout layout(Map<String, TopicDescription> existing) {
@@ -146,13 +146,14 @@ class TopicCheck {
     return existing;
   }
 
-  private void create(Set<String> missing, Map<String, Integer> partitions)
+  private void create(Set<String> missing, Map<String, TopicDescription> existing)
       throws InterruptedException {
     // A missing input topic has to match those that are there.
     int count =
         topics.inputs().stream()
-            .map(partitions::get)
+            .map(existing::get)
             .filter(Objects::nonNull)
+            .map(topic -> topic.partitions().size())
             .findFirst()
             .orElse(topics.partitions());
     Optional<Short> replicas =
@@ -182,17 +183,16 @@ class TopicCheck {
               "topic " + topic.getKey() + " could not be created", e.getCause());
         }
       }
-      partitions.put(topic.getKey(), count);
     }
   }
 
   // A broker can know a topic before it leads it; an idempotent producer that writes in between may
   // have its first batches refused and later ones taken, and then stalls on the sequence.
-  private void awaitLeaders(Set<String> created, Map<String, Integer> partitions)
+  private void awaitLeaders(Set<String> created, Map<String, TopicDescription> existing)
       throws InterruptedException {
     Map<TopicPartition, OffsetSpec> ends = new HashMap<>();
     for (String name : created) {
-      int count = partitions.getOrDefault(name, 0);
+      int count = found(existing, name).partitions().size();
       for (int partition = 0; partition < count; partition++) {
         ends.put(new TopicPartition(name, partition), OffsetSpec.latest());
       }
@@ -204,10 +204,9 @@ class TopicCheck {
     }
   }
 
-  private void requireSamePartitions(Map<String, Integer> partitions) {
-    Map<String, Integer> inputs =
-        topics.inputs().stream()
-            .collect(Collectors.toMap(name -> name, partitions::get, (a, b) -> a, TreeMap::new));
+  private void requireSamePartitions(Map<String, TopicDescription> existing) {
+    Map<String, Integer> inputs = new TreeMap<>();
+    topics.inputs().forEach(name -> inputs.put(name, found(existing, name).partitions().size()));
     if (Set.copyOf(inputs.values()).size() > 1) {
       throw new UnusableTopicsException(
           "The input topics have different numbers of partitions: " + inputs,
