@@ -201,7 +201,8 @@ final class Gates {
 
   /** Whether a shard waits of which the ends were asked for in vain. */
   boolean areInDoubt() {
-    return find(gate -> gate.inDoubt).stream().anyMatch(shard -> !held.test(shard));
+    return find(gate -> gate.inDoubt && !gate.waiters.isEmpty()).stream()
+        .anyMatch(shard -> !held.test(shard));
   }
 
   /** Whether a shard waits for positions that are still to be stored. */
@@ -266,7 +267,7 @@ final class Gates {
       }
       passed = change.apply(gate);
       watermark = gate.watermark;
-      if (gate.wantsEnds()) {
+      if (gate.wantsEnds() || gate.inDoubt) {
         tell();
       }
     } finally {

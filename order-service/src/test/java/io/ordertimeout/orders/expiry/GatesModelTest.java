@@ -26,7 +26,7 @@ class GatesModelTest {
   private static final int SHARDS = 3;
   private static final int STEPS = 400;
 
-  @Property(tries = 300, shrinking = ShrinkingMode.OFF)
+  @Property(tries = 3_000, shrinking = ShrinkingMode.OFF)
   void nobodyPassesAheadOfAPaymentAndEverybodyPassesInTheEnd(@ForAll long seed) {
     World world = new World(new Random(seed));
     for (int i = 0; i < STEPS; i++) {

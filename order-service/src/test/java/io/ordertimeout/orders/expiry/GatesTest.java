@@ -86,6 +86,28 @@ class GatesTest {
   }
 
   @Test
+  void nobodyIsInDoubtWhereNobodyWaits() {
+    gates.open(0);
+    queue("forgotten", 1);
+    gates.asking(0);
+    gates.close(0);
+    gates.open(0);
+    gates.stored(PAID, 0);
+    gates.stored(CLOSED, 0);
+    queue("order", 1);
+    gates.asking(0);
+
+    // The answers to the question from before it was opened anew, and to the one since.
+    gates.answered(0, at(2), Map.of(PAID, 0L, CLOSED, 0L));
+    gates.askAgain(0);
+    gates.unanswered(0);
+    gates.askAgain(0);
+
+    assertThat(passed).containsExactly("order by 2");
+    assertThat(gates.areInDoubt()).isFalse();
+  }
+
+  @Test
   void closingForgetsWhoWaitsWhatIsStoredAndTheQuestion() {
     gates.open(0);
     gates.stored(PAID, 1);
