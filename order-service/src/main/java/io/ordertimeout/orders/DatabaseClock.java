@@ -75,6 +75,11 @@ public class DatabaseClock {
     return now(measured());
   }
 
+  /** Whether the clock was ever set. */
+  public boolean isSet() {
+    return anchor != null;
+  }
+
   /** By how much Postgres's clock is ahead of this machine's wall clock; zero if never set. */
   public Duration offset() {
     Anchor latest = anchor;

@@ -1,6 +1,7 @@
 package io.ordertimeout.orders;
 
 import jakarta.validation.Valid;
+import jakarta.validation.constraints.DecimalMin;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.NotBlank;
@@ -25,6 +26,8 @@ import org.springframework.validation.annotation.Validated;
  * @param expiry how due orders are decided
  * @param outbox how decided events are published
  * @param backstop how wheels and Postgres are compared
+ * @param breaker when expiry pauses by itself
+ * @param access who may look and who may change
  */
 @Validated
 @ConfigurationProperties(prefix = "order-timeout", ignoreUnknownFields = false)
@@ -35,7 +38,9 @@ public record OrderTimeoutProperties(
     @Valid @DefaultValue Wheel wheel,
     @Valid @DefaultValue Expiry expiry,
     @Valid @DefaultValue Outbox outbox,
-    @Valid @DefaultValue Backstop backstop) {
+    @Valid @DefaultValue Backstop backstop,
+    @Valid @DefaultValue Breaker breaker,
+    @Valid @DefaultValue Access access) {
 
   /**
    * Topics.
@@ -233,6 +238,56 @@ public record OrderTimeoutProperties(
       @DurationMin(seconds = 1) @DefaultValue("5m") Duration interval,
       @DurationMin(millis = 100) @DefaultValue("5s") Duration confirmAfter,
       @DurationMin(seconds = 1) @DefaultValue("10s") Duration overdueAfter) {}
+
+  /**
+   * Pausing of expiry before an abnormal number of orders is cancelled.
+   *
+   * @param enabled whether the breaker may pause expiry
+   * @param window over which registrations and cancellations are compared
+   * @param maxRatio most cancellations for each registration within the window
+   * @param minCancellations fewest cancellations within the window for their ratio to count
+   * @param maxSilence longest time without any payment while orders come in
+   * @param minRegistrations fewest orders that have to come in for the silence, and the ratio's
+   *     metric, to count
+   * @param moveDeadlines whether deadlines move by the length of the pause
+   */
+  public record Breaker(
+      @DefaultValue("false") boolean enabled,
+      @DurationMin(seconds = 10) @DurationMax(hours = 6) @DefaultValue("10m") Duration window,
+      @DecimalMin("0") @DefaultValue("0.5") double maxRatio,
+      @Min(1) @DefaultValue("100") int minCancellations,
+      @DurationMin(seconds = 1) @DefaultValue("10m") Duration maxSilence,
+      @Min(1) @DefaultValue("100") int minRegistrations,
+      @DefaultValue("true") boolean moveDeadlines) {}
+
+  /**
+   * Who may look and who may change. Where tokens are accepted ({@code
+   * spring.security.oauth2.resourceserver.jwt}), they alone say; elsewhere there are two users.
+   *
+   * @param operatorPassword password of the user operator, plain or as {bcrypt}…; if not set, one
+   *     is generated and logged at the start
+   * @param viewerPassword password of the user viewer, plain or as {bcrypt}…; if not set, there is
+   *     no such user
+   * @param rolesClaim claim of a token that lists its roles; a dot leads into an object
+   * @param viewerRole role of those who may look
+   * @param operatorRole role of those who may look and change
+   * @param maxFailures failed log-ins of an address after which it has to wait
+   * @param failuresWithin how long failed log-ins count, and an address has to wait
+   */
+  public record Access(
+      @Nullable String operatorPassword,
+      @Nullable String viewerPassword,
+      @NotBlank @DefaultValue("roles") String rolesClaim,
+      @NotBlank @DefaultValue("order-timeout-viewer") String viewerRole,
+      @NotBlank @DefaultValue("order-timeout-operator") String operatorRole,
+      @Min(1) @DefaultValue("10") int maxFailures,
+      @DurationMin(seconds = 1) @DefaultValue("5m") Duration failuresWithin) {
+
+    @Override
+    public String toString() {
+      return "Access[passwords not shown]";
+    }
+  }
 
   /**
    * Publishing of decided events.

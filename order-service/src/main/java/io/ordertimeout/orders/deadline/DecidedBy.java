@@ -9,5 +9,7 @@ public enum DecidedBy {
   /** The payment deadline. */
   EXPIRY,
   /** The order was first seen long after its deadline; nothing is told the shop. */
-  STALE
+  STALE,
+  /** Somebody who is answerable for the shop. */
+  OPERATOR
 }

@@ -71,6 +71,15 @@ public class OrderDeadline {
   @Column(name = "closed_at")
   private @Nullable Instant closedAt;
 
+  @Column(name = "registered_at")
+  private @Nullable Instant registeredAt;
+
+  @Column(name = "published_at")
+  private @Nullable Instant publishedAt;
+
+  @Column(name = "extended_until")
+  private @Nullable Instant extendedUntil;
+
   @Column(name = "close_reason")
   private @Nullable String closeReason;
 
@@ -160,5 +169,20 @@ public class OrderDeadline {
   /** Why the order was closed. */
   public @Nullable String closeReason() {
     return closeReason;
+  }
+
+  /** When the first event of the order was stored; unknown of orders from before that was noted. */
+  public @Nullable Instant registeredAt() {
+    return registeredAt;
+  }
+
+  /** When Kafka acknowledged the order's cancellation. */
+  public @Nullable Instant publishedAt() {
+    return publishedAt;
+  }
+
+  /** The end of the last interruption by which the deadline was extended. */
+  public @Nullable Instant extendedUntil() {
+    return extendedUntil;
   }
 }

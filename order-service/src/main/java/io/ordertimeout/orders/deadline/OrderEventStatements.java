@@ -2,6 +2,7 @@ package io.ordertimeout.orders.deadline;
 
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.outbox.OutboxRows;
+import java.math.BigDecimal;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -32,7 +33,8 @@ class OrderEventStatements {
       @Nullable Instant createdAt,
       @Nullable Instant deadline,
       @Nullable DecidedBy decidedBy,
-      @Nullable String paymentId) {
+      @Nullable String paymentId,
+      @Nullable Amount amount) {
 
     PendingOrder pending() {
       if (deadline == null) {
@@ -57,10 +59,12 @@ class OrderEventStatements {
         as i(order_id, shard, created_at, deadline, policy, channel, payment_method, amount,
           currency)
       cross join lateral (
-        -- What an outage extends is not stale.
+        -- What an interruption extends is not stale.
         select i.deadline + coalesce(sum(o.ended_at - greatest(o.began_at, i.created_at)), '0')
-        from shard_outage o
-        where o.shard = i.shard and o.ended_at > i.created_at and o.began_at < i.deadline
+        from interruption o
+        where (o.shard is null or o.shard = i.shard)
+          and (o.channel is null or o.channel = i.channel)
+          and o.ended_at > i.created_at and o.began_at < i.deadline
       ) e(deadline)
       cross join lateral (
         select e.deadline < now() - make_interval(secs => ?) as stale
@@ -76,7 +80,8 @@ class OrderEventStatements {
         currency = excluded.currency
       where d.created_at is null
       returning
-        d.id, d.order_id, d.shard, d.state, d.created_at, d.deadline, d.decided_by, d.payment_id
+        d.id, d.order_id, d.shard, d.state, d.created_at, d.deadline, d.decided_by, d.payment_id,
+        d.amount, d.currency
       """;
 
   private static final String SETTLE =
@@ -101,12 +106,14 @@ class OrderEventStatements {
         close_reason = excluded.close_reason
       where d.state = 'PENDING'
       returning
-        d.id, d.order_id, d.shard, d.state, d.created_at, d.deadline, d.decided_by, d.payment_id
+        d.id, d.order_id, d.shard, d.state, d.created_at, d.deadline, d.decided_by, d.payment_id,
+        d.amount, d.currency
       """;
 
   private static final String FIND =
       """
-      select id, order_id, shard, state, created_at, deadline, decided_by, payment_id
+      select
+        id, order_id, shard, state, created_at, deadline, decided_by, payment_id, amount, currency
       from order_deadline
       where order_id = any(?::text[])
       """;
@@ -206,6 +213,8 @@ class OrderEventStatements {
 
   private static Row row(ResultSet rs, int rowNumber) throws SQLException {
     String decidedBy = rs.getString("decided_by");
+    BigDecimal amount = rs.getBigDecimal("amount");
+    String currency = rs.getString("currency");
     return new Row(
         rs.getLong("id"),
         rs.getString("order_id"),
@@ -214,7 +223,8 @@ class OrderEventStatements {
         instant(rs, "created_at"),
         instant(rs, "deadline"),
         decidedBy == null ? null : DecidedBy.valueOf(decidedBy),
-        rs.getString("payment_id"));
+        rs.getString("payment_id"),
+        amount == null || currency == null ? null : new Amount(amount, currency));
   }
 
   private static @Nullable Instant instant(ResultSet rs, String column) throws SQLException {

@@ -5,6 +5,7 @@ import static io.ordertimeout.orders.deadline.OrderState.PENDING;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.deadline.OrderEventStatements.Row;
 import io.ordertimeout.orders.outbox.OutboxEvent;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -69,6 +70,7 @@ public class OrderEventStore {
     private final Map<Outcome, Integer> created = new EnumMap<>(Outcome.class);
     private final Map<Outcome, Integer> paid = new EnumMap<>(Outcome.class);
     private final Map<Outcome, Integer> closed = new EnumMap<>(Outcome.class);
+    private final Map<String, BigDecimal> paidAmounts = new HashMap<>();
     private int misplaced;
     private @Nullable Long secondPaymentOf;
 
@@ -116,6 +118,10 @@ public class OrderEventStore {
         noteShard(row, event.shard());
         toDisarm.add(new PendingOrder(row.id(), row.shard(), 0));
         count(counts(event), row.createdAt() == null ? Outcome.AHEAD_OF_CREATION : Outcome.SETTLED);
+        Amount amount = row.amount();
+        if (amount != null && event instanceof OrderSettled.Paid) {
+          paidAmounts.merge(amount.currency(), amount.value(), BigDecimal::add);
+        }
       }
       List<OrderSettled> late = events.stream().filter(e -> !deciding.contains(e)).toList();
       if (!late.isEmpty()) {
@@ -203,7 +209,8 @@ public class OrderEventStore {
     }
 
     RecordedBatch result() {
-      return new RecordedBatch(toArm, toDisarm, conflicts, created, paid, closed, misplaced);
+      return new RecordedBatch(
+          toArm, toDisarm, conflicts, created, paid, closed, paidAmounts, misplaced);
     }
   }
 }

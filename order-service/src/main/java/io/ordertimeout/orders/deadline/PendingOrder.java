@@ -12,7 +12,7 @@ import java.time.Instant;
  */
 public record PendingOrder(long id, int shard, long deadlineMillis) {
 
-  static PendingOrder of(long id, int shard, Instant deadline) {
+  public static PendingOrder of(long id, int shard, Instant deadline) {
     return new PendingOrder(id, shard, millisRoundedUp(deadline));
   }
 

@@ -1,6 +1,7 @@
 package io.ordertimeout.orders.deadline;
 
 import io.ordertimeout.orders.outbox.OutboxEvent;
+import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
 
@@ -13,6 +14,7 @@ import java.util.Map;
  * @param created how many created orders had which outcome
  * @param paid how many payments had which outcome
  * @param closed how many closings had which outcome
+ * @param paidAmounts by currency, the amounts of the pending orders that were paid
  * @param misplaced payments and closings from another partition than their order's
  */
 public record RecordedBatch(
@@ -22,4 +24,5 @@ public record RecordedBatch(
     Map<Outcome, Integer> created,
     Map<Outcome, Integer> paid,
     Map<Outcome, Integer> closed,
+    Map<String, BigDecimal> paidAmounts,
     int misplaced) {}

@@ -15,8 +15,8 @@ import org.springframework.stereotype.Repository;
 /**
  * The statement that decides due orders. It is the only one that cancels, and it carries every
  * condition itself: that the order is pending, that its deadline has passed by Postgres's clock,
- * that the payment watermark has passed it, that nothing holds it, and that no outage lies behind
- * whose policy is still to be applied.
+ * that the payment watermark has passed it, that nothing holds or pauses it, and that no
+ * interruption lies behind that its deadline is still to move by.
  */
 @Repository
 class DueOrderDecision {
@@ -26,8 +26,9 @@ class DueOrderDecision {
    *
    * @param id the row's id
    * @param deadline its deadline
+   * @param paused whether a pause holds it
    */
-  record LeftPending(long id, Instant deadline) {}
+  record LeftPending(long id, Instant deadline, boolean paused) {}
 
   // Rows that a payment is just writing are skipped, not waited for: so this statement can take no
   // part in a deadlock, and it finds them settled the next time.
@@ -37,6 +38,7 @@ class DueOrderDecision {
         select order_id from order_deadline d
         where id = any(?::bigint[]) and shard = ? and state = 'PENDING'
           and deadline + make_interval(secs => ?) <= least(?::timestamptz, clock_timestamp())
+          and %s
           and %s
           and %s
           and %s
@@ -59,15 +61,16 @@ class DueOrderDecision {
           .formatted(
               ParkedOrders.NOT_PARKED,
               ExpiryHolds.NOT_HELD,
-              ShardHeartbeats.NO_OUTAGE_LEFT,
+              ExpiryPauses.NOT_PAUSED,
+              Interruptions.NONE_LEFT,
               ShardHeartbeats.IS_ALIVE);
 
   private static final String LEFT_PENDING =
       """
-      select id, deadline from order_deadline d
+      select id, deadline, exists (select %s) as paused from order_deadline d
       where id = any(?::bigint[]) and shard = ? and state = 'PENDING' and %s
       """
-          .formatted(ParkedOrders.NOT_PARKED);
+          .formatted(ExpiryPauses.HOLDING, ParkedOrders.NOT_PARKED);
 
   private static final String FOR_EVER = Duration.ofDays(1_000_000).toString();
 
@@ -106,7 +109,9 @@ class DueOrderDecision {
         LEFT_PENDING,
         (rs, row) ->
             new LeftPending(
-                rs.getLong("id"), rs.getObject("deadline", OffsetDateTime.class).toInstant()),
+                rs.getLong("id"),
+                rs.getObject("deadline", OffsetDateTime.class).toInstant(),
+                rs.getBoolean("paused")),
         ids,
         shard);
   }

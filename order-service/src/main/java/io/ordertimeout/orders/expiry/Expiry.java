@@ -3,7 +3,9 @@ package io.ordertimeout.orders.expiry;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.engine.DueBatch;
+import io.ordertimeout.orders.Activity;
 import io.ordertimeout.orders.DatabaseClock;
+import io.ordertimeout.orders.DecisionDelays;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.RefusedRow;
 import io.ordertimeout.orders.Step;
@@ -18,6 +20,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,6 +45,15 @@ public class Expiry implements SmartLifecycle {
   /** How soon an order is looked at again that somebody else was writing. */
   private static final long LOCKED_RETRY_MILLIS = 20;
 
+  /**
+   * How soon an order is looked at again that is paused. When pauses end, whoever owns the shard
+   * arms its due orders at once.
+   */
+  private static final long PAUSED_RETRY_MILLIS = 30_000;
+
+  /** No order that is due is in the wheel for longer than this until it is looked at again. */
+  public static final long LONGEST_RETRY_MILLIS = 2 * PAUSED_RETRY_MILLIS;
+
   /** Takes orders back into the wheel of their shard. */
   @FunctionalInterface
   public interface Rearm {
@@ -50,11 +62,14 @@ public class Expiry implements SmartLifecycle {
   }
 
   private final PaymentWatermark watermark;
+  private final Breaker breaker;
   private final DueOrderDecision decision;
   private final Relay relay;
   private final DatabaseClock clock;
   private final ParkedOrders parked;
-  private final ShardHeartbeats heartbeats;
+  private final Interruptions interruptions;
+  private final Activity activity;
+  private final DecisionDelays delays;
   private final Duration retryDelay;
   private final Duration settlementGrace;
   private final Pace pace;
@@ -65,20 +80,26 @@ public class Expiry implements SmartLifecycle {
 
   Expiry(
       PaymentWatermark watermark,
+      Breaker breaker,
       DueOrderDecision decision,
       ParkedOrders parked,
-      ShardHeartbeats heartbeats,
+      Interruptions interruptions,
+      Activity activity,
+      DecisionDelays delays,
       Relay relay,
       DatabaseClock clock,
       Steps steps,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
     this.watermark = watermark;
+    this.breaker = breaker;
     this.decision = decision;
     this.relay = relay;
     this.clock = clock;
     this.parked = parked;
-    this.heartbeats = heartbeats;
+    this.interruptions = interruptions;
+    this.activity = activity;
+    this.delays = delays;
     this.retryDelay = properties.expiry().retryDelay();
     this.settlementGrace = properties.expiry().settlementGrace();
     this.pace = new Pace(properties.expiry().maxRate(), System::nanoTime);
@@ -99,13 +120,20 @@ public class Expiry implements SmartLifecycle {
    * @throws java.util.concurrent.RejectedExecutionException after the expiry was stopped
    */
   public void expire(DueBatch batch, Rearm rearm) {
+    Instant due = clock.now();
     watermark.whenPassed(
         batch.shard(),
         Instant.ofEpochMilli(batch.latestDeadlineMillis()).plus(settlementGrace),
-        passed -> threads.execute(() -> decide(batch, passed, rearm)));
+        watermark -> {
+          Passed passed = new Passed(watermark, due, clock.now());
+          threads.execute(() -> decide(batch, passed, rearm));
+        });
   }
 
-  private void decide(DueBatch batch, Instant passed, Rearm rearm) {
+  /** A batch's watermark, when the wheel handed the batch out, and when the gate let it pass. */
+  private record Passed(Instant watermark, Instant dueAt, Instant passedAt) {}
+
+  private void decide(DueBatch batch, Passed passed, Rearm rearm) {
     long wait = pace.nanosUntilNext(batch.size());
     if (wait > 0) {
       later(wait, () -> decideNow(batch, passed, rearm));
@@ -114,9 +142,9 @@ public class Expiry implements SmartLifecycle {
     }
   }
 
-  private void decideNow(DueBatch batch, Instant passed, Rearm rearm) {
+  private void decideNow(DueBatch batch, Passed passed, Rearm rearm) {
     try {
-      decide(batch.shard(), batch.ids(), passed, rearm);
+      decideUnlessTooMany(batch, passed, rearm);
       batch.done();
       step.succeeded();
     } catch (RuntimeException e) {
@@ -125,11 +153,20 @@ public class Expiry implements SmartLifecycle {
     }
   }
 
+  private void decideUnlessTooMany(DueBatch batch, Passed passed, Rearm rearm) {
+    try {
+      breaker.aboutToDecide(batch.size(), Instant.ofEpochMilli(batch.latestDeadlineMillis()));
+      decide(batch.shard(), batch.ids(), passed, rearm);
+    } finally {
+      breaker.decided(batch.size());
+    }
+  }
+
   /** Decides orders; those that Postgres refuses one of in halves, until that one is alone. */
-  private void decide(int shard, long[] ids, Instant passed, Rearm rearm) {
+  private void decide(int shard, long[] ids, Passed passed, Rearm rearm) {
     List<OutboxEvent> events;
     try {
-      events = decision.cancel(shard, ids, passed);
+      events = decision.cancel(shard, ids, passed.watermark());
     } catch (RuntimeException e) {
       String refusal = RefusedRow.reason(e).orElseThrow(() -> e);
       if (ids.length == 1) {
@@ -143,10 +180,24 @@ public class Expiry implements SmartLifecycle {
       return;
     }
     cancelled.increment(events.size());
+    activity.cancelled(events.size());
+    measure(events, passed);
     relay.publish(events);
     if (events.size() < ids.length) {
-      heartbeats.extend(shard, ids);
+      interruptions.extend(shard, ids);
       rearm(shard, decision.leftPending(shard, ids), events.isEmpty(), rearm);
+    }
+  }
+
+  private void measure(List<OutboxEvent> events, Passed passed) {
+    Instant decidedAt = clock.now();
+    for (OutboxEvent event : events) {
+      Instant deadline = event.deadline();
+      if (deadline != null) {
+        delays.wheel(Duration.between(deadline.plus(settlementGrace), passed.dueAt()));
+        delays.gate(Duration.between(passed.dueAt(), passed.passedAt()));
+        delays.database(Duration.between(passed.passedAt(), decidedAt));
+      }
     }
   }
 
@@ -160,13 +211,22 @@ public class Expiry implements SmartLifecycle {
     }
     // Where nothing was decided, something holds all of them.
     long soon = noneDecided ? retryDelay.toMillis() : LOCKED_RETRY_MILLIS;
-    long earliest = clock.now().minus(settlementGrace).toEpochMilli() + soon;
+    long now = clock.now().minus(settlementGrace).toEpochMilli();
     long[] ids = orders.stream().mapToLong(LeftPending::id).toArray();
     long[] deadlinesMillis =
         orders.stream()
-            .mapToLong(order -> Math.max(earliest, order.deadline().toEpochMilli() + 1))
+            .mapToLong(
+                order ->
+                    Math.max(
+                        now + (order.paused() ? pausedRetryMillis() : soon),
+                        order.deadline().toEpochMilli() + 1))
             .toArray();
     rearm.arm(shard, ids, deadlinesMillis, ids.length);
+  }
+
+  /** Spread out, so that millions of paused orders do not come back at once. */
+  private static long pausedRetryMillis() {
+    return PAUSED_RETRY_MILLIS + ThreadLocalRandom.current().nextLong(PAUSED_RETRY_MILLIS);
   }
 
   @Override

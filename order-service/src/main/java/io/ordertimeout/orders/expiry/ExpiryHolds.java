@@ -3,11 +3,17 @@ package io.ordertimeout.orders.expiry;
 import io.ordertimeout.orders.Schema;
 import io.ordertimeout.orders.Step;
 import io.ordertimeout.orders.Steps;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -21,6 +27,24 @@ import org.springframework.stereotype.Component;
  */
 @Component
 public class ExpiryHolds {
+
+  /**
+   * A hold.
+   *
+   * @param id its number
+   * @param shard the shard that it holds
+   * @param reason what happened
+   * @param detail where
+   * @param placedAt since when
+   * @param liftedAt until when; null while it is in force
+   */
+  public record Hold(
+      long id,
+      int shard,
+      String reason,
+      String detail,
+      Instant placedAt,
+      @Nullable Instant liftedAt) {}
 
   private static final Logger log = LoggerFactory.getLogger(ExpiryHolds.class);
 
@@ -36,6 +60,16 @@ public class ExpiryHolds {
       """;
 
   private static final String IN_FORCE = "select shard from expiry_hold where lifted_at is null";
+
+  private static final String COLUMNS = "id, shard, reason, detail, placed_at, lifted_at";
+
+  private static final String FIND = "select %s from expiry_hold where id = ?".formatted(COLUMNS);
+
+  private static final String ALL_IN_FORCE =
+      "select %s from expiry_hold where lifted_at is null order by shard, id".formatted(COLUMNS);
+
+  private static final String LIFT =
+      "update expiry_hold set lifted_at = clock_timestamp() where id = ? and lifted_at is null";
 
   private final JdbcTemplate jdbc;
   private final Schema schema;
@@ -63,6 +97,32 @@ public class ExpiryHolds {
     Set<Integer> more = new HashSet<>(held);
     more.add(shard);
     held = Set.copyOf(more);
+  }
+
+  /** The hold of that number. */
+  public Optional<Hold> find(long id) {
+    return jdbc.query(FIND, ExpiryHolds::hold, id).stream().findFirst();
+  }
+
+  /** The holds in force, by shard, as Postgres says now. */
+  public List<Hold> inForce() {
+    return jdbc.query(ALL_IN_FORCE, ExpiryHolds::hold);
+  }
+
+  /** Lifts the hold; says whether it was in force. */
+  public boolean lift(long id) {
+    return jdbc.update(LIFT, id) > 0;
+  }
+
+  private static Hold hold(ResultSet rs, int rowNumber) throws SQLException {
+    OffsetDateTime liftedAt = rs.getObject("lifted_at", OffsetDateTime.class);
+    return new Hold(
+        rs.getLong("id"),
+        rs.getInt("shard"),
+        rs.getString("reason"),
+        rs.getString("detail"),
+        rs.getObject("placed_at", OffsetDateTime.class).toInstant(),
+        liftedAt == null ? null : liftedAt.toInstant());
   }
 
   /** Whether the shard's expiry was held when this was last looked up. */

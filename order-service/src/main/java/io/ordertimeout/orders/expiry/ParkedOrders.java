@@ -1,7 +1,13 @@
 package io.ordertimeout.orders.expiry;
 
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.Collection;
+import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Repository;
@@ -18,6 +24,16 @@ public class ParkedOrders {
   /** To be part of a statement in which {@code d} is an order. */
   static final String NOT_PARKED =
       "not exists (select from parked_order p where p.order_id = d.order_id)";
+
+  /**
+   * A parked order.
+   *
+   * @param orderId its id
+   * @param shard its shard
+   * @param reason why
+   * @param parkedAt since when
+   */
+  public record Parked(String orderId, int shard, String reason, Instant parkedAt) {}
 
   private static final int MAX_REASON = 1_000;
 
@@ -39,6 +55,17 @@ public class ParkedOrders {
       select count(*) from parked_order p join order_deadline d on d.order_id = p.order_id
       where d.state = 'PENDING' and d.shard = any(?::int[])
       """;
+
+  private static final String FIND =
+      "select order_id, shard, reason, parked_at from parked_order where order_id = ?";
+
+  private static final String PAGE =
+      """
+      select order_id, shard, reason, parked_at from parked_order
+      where order_id > ? collate "C" order by order_id limit ?
+      """;
+
+  private static final String RELEASE = "delete from parked_order where order_id = ?";
 
   private final JdbcTemplate jdbc;
 
@@ -63,6 +90,29 @@ public class ParkedOrders {
   public long count(Set<Integer> shards) {
     int[] some = shards.stream().mapToInt(Integer::intValue).toArray();
     return Objects.requireNonNull(jdbc.queryForObject(COUNT, Long.class, (Object) some));
+  }
+
+  /** The parked order of that id. */
+  public Optional<Parked> find(String orderId) {
+    return jdbc.query(FIND, ParkedOrders::parked, orderId).stream().findFirst();
+  }
+
+  /** At most {@code limit} parked orders behind that id, by their ids. */
+  public List<Parked> page(String after, int limit) {
+    return jdbc.query(PAGE, ParkedOrders::parked, after, limit);
+  }
+
+  /** Lets the order be decided again. */
+  public void release(String orderId) {
+    jdbc.update(RELEASE, orderId);
+  }
+
+  private static Parked parked(ResultSet rs, int rowNumber) throws SQLException {
+    return new Parked(
+        rs.getString("order_id"),
+        rs.getInt("shard"),
+        rs.getString("reason"),
+        rs.getObject("parked_at", OffsetDateTime.class).toInstant());
   }
 
   private static String shortened(String reason) {

@@ -69,17 +69,19 @@ public class PaymentWatermark extends BackgroundLoop {
       EndOffsets endOffsets,
       StoredPositions positions,
       ExpiryHolds holds,
+      ExpiryPauses pauses,
       Steps steps,
       OrderTimeoutProperties properties) {
     super(steps.step("payment-watermark"), PHASE, properties.expiry().retryDelay(), CONSEQUENCE);
     this.clock = clock;
     this.endOffsets = endOffsets;
     this.positions = positions;
-    this.gates = new Gates(holds::isHeld);
+    this.gates = new Gates(shard -> pauses.isAllPaused() || holds.isHeld(shard));
     this.inputs = properties.topics().inputs();
     this.step = steps.step("payment-watermark");
     this.retryDelay = properties.expiry().retryDelay();
     holds.onChange(gates::wake);
+    pauses.onChange(gates::wake);
   }
 
   /** Starts to keep the watermark of a shard; nothing of it is known to be stored yet. */

@@ -28,36 +28,6 @@ public class ShardHeartbeats {
       coalesce((select clock_timestamp() - alive_at from shard_heartbeat where shard = ?), '0')
             <= ?::interval""";
 
-  // Not one that was due before it began: its customer had the whole time.
-  private static final String UNAPPLIED =
-      """
-      o.shard = d.shard and o.began_at < d.deadline
-            and o.ended_at > greatest(d.created_at, d.extended_until)""";
-
-  /** To be part of a statement in which {@code d} is an order. */
-  static final String NO_OUTAGE_LEFT =
-      "not exists (select from shard_outage o where %s)".formatted(UNAPPLIED);
-
-  private static final String EXTEND =
-      """
-      with locked as (
-        select order_id, shard, created_at, deadline, extended_until from order_deadline
-        where id = any(?::bigint[]) and shard = ? and state = 'PENDING'
-        order by id
-        for update skip locked
-      )
-      update order_deadline e set deadline = x.deadline, extended_until = x.until
-      from (
-        select
-          d.order_id, d.deadline + sum(o.ended_at - greatest(o.began_at, d.created_at)) as deadline,
-          max(o.ended_at) as until
-        from locked d join shard_outage o on %s
-        group by d.order_id, d.deadline
-      ) x
-      where e.order_id = x.order_id
-      """
-          .formatted(UNAPPLIED);
-
   private static final String GAPS =
       """
       select shard, alive_at, clock_timestamp() as ended_at from shard_heartbeat
@@ -127,11 +97,6 @@ public class ShardHeartbeats {
         extend
             ? "deadlines are extended by it"
             : "orders due since are decided once their payments are read");
-  }
-
-  /** Extends the deadlines of those of the orders that lived through an outage since. */
-  void extend(int shard, long[] ids) {
-    jdbc.update(EXTEND, ids, shard);
   }
 
   /** Those of the shards below the number that nobody has served for that long, ascending. */

@@ -2,7 +2,9 @@ package io.ordertimeout.orders.outbox;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.ordertimeout.orders.Activity;
 import io.ordertimeout.orders.DatabaseClock;
+import io.ordertimeout.orders.DecisionDelays;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import java.time.Duration;
 import java.time.Instant;
@@ -24,15 +26,11 @@ class EventPublisher {
 
   private static final Logger log = LoggerFactory.getLogger(EventPublisher.class);
 
-  private static final Duration[] LATENESS_BUCKETS =
-      List.of(5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 600_000)
-          .stream()
-          .map(Duration::ofMillis)
-          .toArray(Duration[]::new);
-
   private final EventRecords records;
   private final Producer<byte[], byte[]> producer;
   private final DatabaseClock clock;
+  private final Activity activity;
+  private final DecisionDelays delays;
   private final List<String> topics;
   private final Duration settlementGrace;
   private final Timer lateness;
@@ -41,18 +39,22 @@ class EventPublisher {
       EventRecords records,
       Producer<byte[], byte[]> producer,
       DatabaseClock clock,
+      Activity activity,
+      DecisionDelays delays,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
     this.records = records;
     this.producer = producer;
     this.clock = clock;
+    this.activity = activity;
+    this.delays = delays;
     this.topics = List.of(properties.topics().cancelled(), properties.topics().conflict());
     this.settlementGrace = properties.expiry().settlementGrace();
     this.lateness =
         Timer.builder("order.timeout.lateness")
             .description(
                 "Acknowledged publication of a cancellation minus its payment deadline and the grace")
-            .serviceLevelObjectives(LATENESS_BUCKETS)
+            .serviceLevelObjectives(Activity.LATENESS_BOUNDS.toArray(Duration[]::new))
             .register(meters);
   }
 
@@ -117,7 +119,10 @@ class EventPublisher {
   private void measure(OutboxEvent event) {
     Instant deadline = event.deadline();
     if (event.kind() == OutboxEvent.Kind.ORDER_CANCELLED && deadline != null) {
-      lateness.record(Duration.between(deadline.plus(settlementGrace), clock.now()));
+      Duration late = Duration.between(deadline.plus(settlementGrace), clock.now());
+      lateness.record(late);
+      delays.publish(Duration.between(event.writtenAt(), clock.now()));
+      activity.published(late);
     }
   }
 }

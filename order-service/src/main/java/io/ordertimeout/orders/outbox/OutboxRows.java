@@ -1,11 +1,14 @@
 package io.ordertimeout.orders.outbox;
 
+import java.math.BigDecimal;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -29,9 +32,25 @@ public class OutboxRows {
 
   private static final String DELETE =
       """
-      delete from outbox o
-      using unnest(?::int[], ?::bigint[]) as d(shard, id)
-      where o.shard = d.shard and o.id = d.id
+      with published as (
+        delete from outbox o
+        using unnest(?::int[], ?::bigint[]) as d(shard, id)
+        where o.shard = d.shard and o.id = d.id
+        returning o.order_id, o.kind, o.payment_id
+      ), conflict as (
+        update payment_conflict c set published_at = clock_timestamp()
+        from published p
+        where p.kind = 'ORDER_PAYMENT_CONFLICT'
+          and c.order_id = p.order_id and c.payment_id = p.payment_id
+      ), cancelled as (
+        update order_deadline d set published_at = clock_timestamp()
+        from published p
+        where p.kind = 'ORDER_CANCELLED' and d.order_id = p.order_id
+        returning d.currency, d.amount
+      )
+      select currency, sum(amount) as amount from cancelled
+      where currency is not null and amount is not null
+      group by currency
       """;
 
   private static final String COUNT = "select count(*) from outbox where shard = any(?::int[])";
@@ -62,12 +81,20 @@ public class OutboxRows {
     return jdbc.query(LEFT_BEHIND, OutboxRows::event, array(shards), graceSeconds, limit);
   }
 
-  /** Deletes published rows. */
-  void delete(Collection<OutboxEvent> published) {
-    jdbc.update(
+  /**
+   * Deletes published rows and notes the time with their orders; returns the amounts of the
+   * cancelled ones, by currency.
+   */
+  Map<String, BigDecimal> delete(Collection<OutboxEvent> published) {
+    Map<String, BigDecimal> amounts = new HashMap<>();
+    jdbc.query(
         DELETE,
+        rs -> {
+          amounts.put(rs.getString("currency"), rs.getBigDecimal("amount"));
+        },
         published.stream().mapToInt(OutboxEvent::shard).toArray(),
         published.stream().mapToLong(OutboxEvent::id).toArray());
+    return amounts;
   }
 
   /** How many rows of those shards wait. */

@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.outbox;
 
+import io.ordertimeout.orders.AmountMetrics;
 import io.ordertimeout.orders.BackgroundLoop;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.Step;
@@ -42,6 +43,7 @@ public class Relay extends BackgroundLoop {
 
   private final OutboxRows rows;
   private final EventPublisher publisher;
+  private final AmountMetrics amounts;
   private final OrderTimeoutProperties.Outbox settings;
   private final Step step;
   private final BlockingQueue<OutboxEvent> queue;
@@ -58,11 +60,17 @@ public class Relay extends BackgroundLoop {
   private volatile boolean followUp;
   private volatile boolean flushing;
 
-  Relay(OutboxRows rows, EventPublisher publisher, Steps steps, OrderTimeoutProperties properties) {
+  Relay(
+      OutboxRows rows,
+      EventPublisher publisher,
+      AmountMetrics amounts,
+      Steps steps,
+      OrderTimeoutProperties properties) {
     super(steps.step("outbox-relay"), PHASE, RETRY, "its events stay in the outbox, none is lost");
     this.step = steps.step("outbox-relay");
     this.rows = rows;
     this.publisher = publisher;
+    this.amounts = amounts;
     this.settings = properties.outbox();
     this.queue = new LinkedBlockingQueue<>(settings.queueCapacity());
   }
@@ -155,7 +163,7 @@ public class Relay extends BackgroundLoop {
 
   private void deleteAcknowledged() {
     if (!acknowledged.isEmpty()) {
-      rows.delete(acknowledged);
+      amounts.cancelled(rows.delete(acknowledged));
       acknowledged.forEach(event -> underWay.remove(event.id()));
       acknowledged.clear();
     }

@@ -11,6 +11,7 @@ import io.ordertimeout.orders.Steps;
 import io.ordertimeout.orders.deadline.PendingOrders;
 import io.ordertimeout.orders.deadline.PendingOrders.Cursor;
 import io.ordertimeout.orders.deadline.PendingOrders.Page;
+import io.ordertimeout.orders.expiry.Expiry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -169,7 +170,7 @@ class Backstop extends BackgroundLoop {
 
   /**
    * Compares an order's deadline with that of its timer. An order that is due stands in the wheel
-   * at its next try, which is soon.
+   * at its next try.
    */
   private @Nullable Difference difference(@Nullable Long deadline, long armed, long now) {
     if (armed == ShardedTimers.NOT_KNOWN) {
@@ -179,7 +180,7 @@ class Backstop extends BackgroundLoop {
       return Difference.EXTRA;
     }
     boolean alike = Math.abs(armed - deadline) <= 1;
-    boolean triedAgain = deadline <= now && armed <= now + confirmAfter.toMillis();
+    boolean triedAgain = deadline <= now && armed <= now + Expiry.LONGEST_RETRY_MILLIS;
     return alike || triedAgain ? null : Difference.DEADLINE;
   }
 

@@ -19,7 +19,7 @@ import org.springframework.stereotype.Component;
  * of which no owner can tell. Every instance counts the same.
  */
 @Component
-class OverdueOrders {
+public class OverdueOrders {
 
   /** Enough to raise an alarm; counting all of a long outage would only add to the load. */
   private static final int MOST_PER_SHARD = 100_000;
@@ -71,6 +71,16 @@ class OverdueOrders {
         .description(
             "Pending orders of owned shards that are not cancelled for now, each for its reason")
         .register(meters);
+  }
+
+  /** Pending orders of all shards that should long have been decided, as last counted. */
+  public long overdue() {
+    return overdue;
+  }
+
+  /** Pending orders of this instance's shards that are parked, as last counted. */
+  public long parked() {
+    return parked;
   }
 
   @Scheduled(fixedDelay = 5, timeUnit = TimeUnit.SECONDS)

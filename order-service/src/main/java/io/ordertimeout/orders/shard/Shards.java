@@ -13,10 +13,12 @@ import io.ordertimeout.orders.expiry.ExpiryHolds;
 import io.ordertimeout.orders.expiry.PaymentWatermark;
 import io.ordertimeout.orders.outbox.Relay;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -142,6 +144,42 @@ public class Shards implements SmartLifecycle {
         .filter(entry -> !entry.getValue().rebuild().isDone())
         .map(Map.Entry::getKey)
         .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  /**
+   * How an owned shard stands.
+   *
+   * @param shard its number
+   * @param pending orders in its wheel
+   * @param rebuilding whether its wheel is not complete yet
+   * @param watermarkLag how long a due order has been held for the payment watermark
+   * @param held whether its expiry is held until an operator lifts it
+   */
+  public record Status(
+      int shard, long pending, boolean rebuilding, Duration watermarkLag, boolean held) {}
+
+  /** How the owned shards stand, by their numbers. */
+  public List<Status> status() {
+    Set<Integer> rebuilding = rebuilding();
+    return owned().stream()
+        .map(
+            shard ->
+                new Status(
+                    shard,
+                    timers.pending(shard),
+                    rebuilding.contains(shard),
+                    watermark.lag(shard),
+                    holds.isHeld(shard)))
+        .toList();
+  }
+
+  /**
+   * Estimates how many orders of the owned shards come due within each of some times from now; see
+   * {@link ShardedTimers#forecast}. Those that are being decided do not count.
+   */
+  public CompletableFuture<long[]> dueWithin(Duration... times) {
+    long now = wheelTimeMillis();
+    return timers.forecast(Arrays.stream(times).mapToLong(t -> now + t.toMillis()).toArray());
   }
 
   /** The timers of all shards, if that shard is owned and its wheel complete; else null. */
