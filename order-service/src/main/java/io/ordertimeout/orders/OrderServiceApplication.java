@@ -3,10 +3,13 @@ package io.ordertimeout.orders;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
 import org.springframework.scheduling.annotation.EnableScheduling;
 
 /** The order timeout service as a process. */
-@SpringBootApplication(proxyBeanMethods = false)
+@SpringBootApplication(
+    proxyBeanMethods = false,
+    exclude = UserDetailsServiceAutoConfiguration.class)
 @EnableConfigurationProperties(OrderTimeoutProperties.class)
 @EnableScheduling
 public class OrderServiceApplication {

@@ -5,15 +5,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.security.SecureRandom;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -48,7 +45,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
     this.data = this.home.resolve("data");
     this.binaries = PostgresBinaries.unpacked();
     this.privileges = Privileges.detect();
-    this.password = password(passwordFile());
+    this.password = Passwords.in(passwordFile());
     clearOfLastRun();
     this.port = Ports.free("Postgres", preferredPort);
   }
@@ -251,24 +248,5 @@ public final class EmbeddedPostgres implements AutoCloseable {
     return System.lineSeparator()
         + String.join(
             System.lineSeparator(), lines.subList(Math.max(0, lines.size() - 5), lines.size()));
-  }
-
-  private static String password(Path file) throws IOException {
-    if (Files.exists(file)) {
-      return Files.readString(file).strip();
-    }
-    byte[] random = new byte[16];
-    new SecureRandom().nextBytes(random);
-    Path unfinished =
-        PostgresBinaries.isWindows()
-            ? Files.createTempFile(file.getParent(), "password", null)
-            : Files.createTempFile(
-                file.getParent(),
-                "password",
-                null,
-                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-    Files.writeString(unfinished, HexFormat.of().formatHex(random));
-    Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
-    return Files.readString(file).strip();
   }
 }

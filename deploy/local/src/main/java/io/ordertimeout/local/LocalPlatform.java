@@ -59,7 +59,12 @@ public final class LocalPlatform implements AutoCloseable {
     RunningService service =
         add(
             RunningService.start(
-                platform, options.partitions(), servicePort, managementPort, arguments));
+                platform,
+                options.partitions(),
+                servicePort,
+                managementPort,
+                Passwords.in(platform.dataDirectory().resolve("operator-password")),
+                arguments));
 
     Duration memory = options.traffic().timeoutMax().plus(MEMORY);
     OrderLedger ledger = new OrderLedger(startMillis, clock.millis(), memory);
@@ -69,7 +74,7 @@ public final class LocalPlatform implements AutoCloseable {
         """
 
         Order timeout is running, Ctrl-C stops it.
-          service     http://localhost:%d
+          console     http://localhost:%d (user operator, password %s)
           health      http://localhost:%d/actuator/health
           metrics     http://localhost:%d/actuator/prometheus
           Kafka       %s
@@ -78,6 +83,7 @@ public final class LocalPlatform implements AutoCloseable {
         """
             .formatted(
                 servicePort,
+                service.operatorPassword(),
                 managementPort,
                 managementPort,
                 platform.bootstrapServers(),

@@ -31,6 +31,7 @@ final class RunningService implements AutoCloseable {
       int partitions,
       int servicePort,
       int managementPort,
+      String operatorPassword,
       String... arguments) {
     Map<String, Object> settings = new LinkedHashMap<>();
     settings.put("spring.datasource.url", platform.jdbcUrl());
@@ -41,6 +42,8 @@ final class RunningService implements AutoCloseable {
     settings.put("server.port", servicePort);
     settings.put("management.server.address", Ports.LOOPBACK);
     settings.put("management.server.port", managementPort);
+    settings.put("order-timeout.access.operator-password", operatorPassword);
+    settings.put("order-timeout.breaker.enabled", true);
     settings.put("order-timeout.topics.create-missing", true);
     settings.put("order-timeout.topics.partitions", partitions);
     return new RunningService(
@@ -62,6 +65,12 @@ final class RunningService implements AutoCloseable {
           }
         });
     return merged.toArray(String[]::new);
+  }
+
+  /** What the operator logs in with. */
+  String operatorPassword() {
+    return String.valueOf(
+        context.getEnvironment().getProperty("order-timeout.access.operator-password"));
   }
 
   /** The orders that wait for their payment; absent as long as the service does not know. */

@@ -33,6 +33,18 @@ class IntakeConsumers {
         .createConsumer(settings.groupId(), null, "-intake-" + number, overrides(number));
   }
 
+  /** Makes a consumer that belongs to no group, for reading what lies in a topic. */
+  @SuppressWarnings("unchecked")
+  Consumer<byte[], byte[]> createForReading() {
+    Properties overrides = new Properties();
+    overrides.put(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
+    overrides.put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
+    overrides.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
+    overrides.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
+    return ((ConsumerFactory<byte[], byte[]>) factory)
+        .createConsumer(null, null, "-reading", overrides);
+  }
+
   private Properties overrides(int number) {
     Properties overrides = new Properties();
     if (settings.instanceId() != null) {

@@ -1,4 +1,4 @@
-/** What operators look at: health and metrics. */
+/** What operators look at and change: how all stands, one order, pauses; health and metrics. */
 @NullMarked
 package io.ordertimeout.orders.operator;
 

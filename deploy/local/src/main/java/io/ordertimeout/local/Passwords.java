@@ -1,0 +1,45 @@
+package io.ordertimeout.local;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+
+/** Passwords that are made at random once, and then stay. */
+final class Passwords {
+
+  private static final int BYTES = 16;
+
+  private Passwords() {}
+
+  /** The password in the file, which only its owner can read; made now if it is not there. */
+  static String in(Path file) {
+    try {
+      if (!Files.exists(file)) {
+        create(file);
+      }
+      return Files.readString(file).strip();
+    } catch (IOException e) {
+      throw new UncheckedIOException("No password can be kept in " + file, e);
+    }
+  }
+
+  private static void create(Path file) throws IOException {
+    byte[] random = new byte[BYTES];
+    new SecureRandom().nextBytes(random);
+    Path unfinished =
+        PostgresBinaries.isWindows()
+            ? Files.createTempFile(file.getParent(), "password", null)
+            : Files.createTempFile(
+                file.getParent(),
+                "password",
+                null,
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    Files.writeString(unfinished, HexFormat.of().formatHex(random));
+    Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
+  }
+}

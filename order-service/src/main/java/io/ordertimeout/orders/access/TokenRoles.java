@@ -1,0 +1,52 @@
+package io.ordertimeout.orders.access;
+
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.security.core.GrantedAuthority;
+import org.springframework.security.core.authority.SimpleGrantedAuthority;
+import org.springframework.security.oauth2.jwt.Jwt;
+import org.springframework.security.oauth2.server.resource.authentication.JwtAuthenticationConverter;
+
+/** Reads from a token what its bearer may do. A role that is not ours is passed over. */
+final class TokenRoles {
+
+  private final OrderTimeoutProperties.Access settings;
+
+  TokenRoles(OrderTimeoutProperties.Access settings) {
+    this.settings = settings;
+  }
+
+  JwtAuthenticationConverter converter() {
+    JwtAuthenticationConverter converter = new JwtAuthenticationConverter();
+    converter.setJwtGrantedAuthoritiesConverter(this::authorities);
+    return converter;
+  }
+
+  private Collection<GrantedAuthority> authorities(Jwt token) {
+    Object claim = claim(token.getClaims(), settings.rolesClaim());
+    Collection<?> roles =
+        claim instanceof Collection<?> many ? many : claim == null ? List.of() : List.of(claim);
+    List<GrantedAuthority> authorities = new ArrayList<>();
+    if (roles.contains(settings.operatorRole())) {
+      authorities.add(new SimpleGrantedAuthority("ROLE_" + Role.OPERATOR));
+    }
+    if (roles.contains(settings.viewerRole())) {
+      authorities.add(new SimpleGrantedAuthority("ROLE_" + Role.VIEWER));
+    }
+    return authorities;
+  }
+
+  private static @Nullable Object claim(Map<?, ?> claims, String path) {
+    if (claims.containsKey(path)) {
+      return claims.get(path);
+    }
+    int dot = path.indexOf('.');
+    return dot > 0 && claims.get(path.substring(0, dot)) instanceof Map<?, ?> inner
+        ? claim(inner, path.substring(dot + 1))
+        : null;
+  }
+}

@@ -1,0 +1,30 @@
+package io.ordertimeout.orders.api;
+
+import io.ordertimeout.orders.operator.Done;
+import io.ordertimeout.orders.operator.OperatorAction;
+import io.ordertimeout.orders.operator.Requester;
+import java.security.Principal;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.ResponseEntity;
+
+/** What the requests for changes have in common. */
+final class Answers {
+
+  static final String IDEMPOTENCY_KEY = "Idempotency-Key";
+
+  private static final String REPEATED = "Idempotent-Replayed";
+
+  private Answers() {}
+
+  static Requester requester(Principal who, @Nullable String idempotencyKey) {
+    return new Requester(who.getName(), idempotencyKey);
+  }
+
+  static ResponseEntity<OperatorAction> of(Done done) {
+    ResponseEntity.BodyBuilder answer = ResponseEntity.ok();
+    if (done.repeated()) {
+      answer.header(REPEATED, "true");
+    }
+    return answer.body(done.action());
+  }
+}

@@ -1,0 +1,35 @@
+package io.ordertimeout.orders.api;
+
+import io.ordertimeout.orders.operator.Audit;
+import io.ordertimeout.orders.operator.OperatorAction;
+import jakarta.validation.constraints.Max;
+import jakarta.validation.constraints.Min;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Who changed what, when and why. */
+@RestController
+@RequestMapping("/api/audit")
+class AuditController {
+
+  private static final int MOST = 500;
+
+  private final Audit audit;
+
+  AuditController(Audit audit) {
+    this.audit = audit;
+  }
+
+  /** What was done, to one subject or to all, the latest first. */
+  @GetMapping
+  List<OperatorAction> actions(
+      @RequestParam(required = false) @Nullable String subject,
+      @RequestParam(defaultValue = "9223372036854775807") long before,
+      @RequestParam(defaultValue = "50") @Min(1) @Max(MOST) int limit) {
+    return audit.actions(subject, before, limit);
+  }
+}

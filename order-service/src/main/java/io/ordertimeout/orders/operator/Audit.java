@@ -1,0 +1,25 @@
+package io.ordertimeout.orders.operator;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+
+/** What operators did, and the breaker. Thread-safe. */
+@Component
+public class Audit {
+
+  private final OperatorActions actions;
+
+  Audit(OperatorActions actions) {
+    this.actions = actions;
+  }
+
+  /**
+   * At most {@code limit} actions with a lower number, the latest first.
+   *
+   * @param subject what they were done to; null for anything
+   */
+  public List<OperatorAction> actions(@Nullable String subject, long before, int limit) {
+    return actions.page(subject, before, limit);
+  }
+}

@@ -1,0 +1,77 @@
+package io.ordertimeout.orders.operator;
+
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+
+/**
+ * Makes a change and puts it on record in one transaction, once however often it is asked for: a
+ * request is known again by its key or, without one, by what it asks for being so already.
+ * Thread-safe.
+ */
+@Component
+class AuditedChange {
+
+  /** What a change did to what. */
+  record Effect(String subject, @Nullable Object before, @Nullable Object after, boolean wasSo) {
+
+    /** It changed something. */
+    static Effect changed(String subject, @Nullable Object before, @Nullable Object after) {
+      return new Effect(subject, before, after, false);
+    }
+
+    /** What is asked for is so already. */
+    static Effect wasSo(String subject) {
+      return new Effect(subject, null, null, true);
+    }
+  }
+
+  /** A change; runs in a transaction. */
+  @FunctionalInterface
+  interface Change {
+    /**
+     * Makes it.
+     *
+     * @throws ImpossibleChangeException if it cannot be made
+     * @throws UnknownSubjectException if there is nothing to make it to
+     */
+    Effect make();
+  }
+
+  private final OperatorActions actions;
+
+  AuditedChange(OperatorActions actions) {
+    this.actions = actions;
+  }
+
+  @Transactional
+  Done make(Wish wish, Change change) {
+    String key = wish.idempotencyKey();
+    if (key != null) {
+      actions.lock(wish.actor(), key);
+      Optional<OperatorActions.Repeated> earlier = actions.find(wish.actor(), key);
+      if (earlier.isPresent()) {
+        return repeated(earlier.get(), wish, key);
+      }
+    }
+    Effect effect = change.make();
+    if (effect.wasSo()) {
+      return actions
+          .latest(effect.subject(), wish.kind())
+          .map(action -> new Done(action, true))
+          .orElseThrow(() -> new ImpossibleChangeException("it is so already"));
+    }
+    return new Done(actions.add(wish, effect.subject(), effect.before(), effect.after()), false);
+  }
+
+  private Done repeated(OperatorActions.Repeated earlier, Wish wish, String key) {
+    OperatorAction action = earlier.action();
+    if (action.kind() != wish.kind() || !actions.isSame(earlier.request(), wish)) {
+      throw new ImpossibleChangeException(
+          "the idempotency key '%s' was used for something else: %s of %s"
+              .formatted(key, action.kind(), action.at()));
+    }
+    return new Done(action, true);
+  }
+}

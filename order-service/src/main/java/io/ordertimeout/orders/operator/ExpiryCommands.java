@@ -1,0 +1,134 @@
+package io.ordertimeout.orders.operator;
+
+import io.ordertimeout.orders.DatabaseClock;
+import io.ordertimeout.orders.expiry.ExpiryHolds;
+import io.ordertimeout.orders.expiry.ExpiryPauses;
+import io.ordertimeout.orders.expiry.ExpiryPauses.NewPause;
+import io.ordertimeout.orders.expiry.ExpiryPauses.Pause;
+import io.ordertimeout.orders.expiry.ExpiryPauses.PlacedBy;
+import io.ordertimeout.orders.operator.AuditedChange.Effect;
+import io.ordertimeout.orders.operator.OperatorAction.Kind;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+
+/**
+ * What an operator can do to the expiry of many orders. What returns holds for all instances and
+ * outlives them. Thread-safe.
+ */
+@Component
+public class ExpiryCommands {
+
+  private final ExpiryPauses pauses;
+  private final ExpiryHolds holds;
+  private final AuditedChange change;
+  private final DatabaseClock clock;
+
+  ExpiryCommands(
+      ExpiryPauses pauses, ExpiryHolds holds, AuditedChange change, DatabaseClock clock) {
+    this.pauses = pauses;
+    this.holds = holds;
+    this.change = change;
+    this.clock = clock;
+  }
+
+  /**
+   * Pauses expiry. Without a key, a pause of the same requester for the same that is in force is
+   * that pause.
+   *
+   * @param channel the channel whose orders to hold; null for all
+   * @param movesDeadlines whether deadlines move by the part of the pause that their orders live
+   *     through
+   * @param end when it ends by itself; null for never
+   * @throws ImpossibleChangeException if it would end before it begins
+   */
+  public Done pause(
+      Requester requester,
+      @Nullable String channel,
+      boolean movesDeadlines,
+      @Nullable Instant end,
+      String reason) {
+    Instant endsAt = end == null ? null : end.truncatedTo(ChronoUnit.MICROS);
+    Map<String, Object> details = new LinkedHashMap<>();
+    details.put("channel", channel == null ? "" : channel);
+    details.put("movesDeadlines", movesDeadlines);
+    details.put("endsAt", endsAt == null ? "" : endsAt.toString());
+    return change.make(
+        requester.wish(Kind.PAUSE_EXPIRY, reason, details),
+        () -> {
+          if (endsAt != null && !endsAt.isAfter(clock.ask())) {
+            throw new ImpossibleChangeException("the pause would end in the past: " + endsAt);
+          }
+          NewPause wanted =
+              new NewPause(
+                  channel, PlacedBy.OPERATOR, requester.name(), reason, movesDeadlines, endsAt);
+          Optional<Pause> same =
+              pauses.inForce().stream().filter(pause -> isSame(pause, wanted)).findFirst();
+          if (same.isPresent()) {
+            return Effect.wasSo(Long.toString(same.get().id()));
+          }
+          Pause placed = pauses.place(wanted);
+          return Effect.changed(Long.toString(placed.id()), null, placed);
+        });
+  }
+
+  private static boolean isSame(Pause pause, NewPause wanted) {
+    return pause.placedBy().equals(wanted.placedBy())
+        && pause.placedByKind() == wanted.placedByKind()
+        && Objects.equals(pause.channel(), wanted.channel())
+        && pause.movesDeadlines() == wanted.movesDeadlines()
+        && Objects.equals(pause.endsAt(), wanted.endsAt());
+  }
+
+  /**
+   * Ends a pause, whoever placed it.
+   *
+   * @throws UnknownSubjectException if there is no such pause
+   * @throws ImpossibleChangeException if it has ended by itself
+   */
+  public Done resume(Requester requester, long id, String reason) {
+    String subject = Long.toString(id);
+    return change.make(
+        requester.wish(Kind.RESUME_EXPIRY, reason, Map.of("pause", id)),
+        () -> {
+          Pause pause =
+              pauses
+                  .find(id)
+                  .orElseThrow(() -> new UnknownSubjectException("there is no pause " + id));
+          if (pause.endedAt() != null) {
+            return Effect.wasSo(subject);
+          }
+          if (!pauses.end(id, requester.name())) {
+            throw new ImpossibleChangeException(
+                "pause %d has ended by itself at %s".formatted(id, pause.endsAt()));
+          }
+          return Effect.changed(subject, pause, pauses.find(id).orElseThrow());
+        });
+  }
+
+  /**
+   * Lifts the hold of a shard.
+   *
+   * @throws UnknownSubjectException if there is no such hold
+   */
+  public Done lift(Requester requester, long id, String reason) {
+    String subject = Long.toString(id);
+    return change.make(
+        requester.wish(Kind.LIFT_HOLD, reason, Map.of("hold", id)),
+        () -> {
+          ExpiryHolds.Hold hold =
+              holds
+                  .find(id)
+                  .orElseThrow(() -> new UnknownSubjectException("there is no hold " + id));
+          if (!holds.lift(id)) {
+            return Effect.wasSo(subject);
+          }
+          return Effect.changed(subject, hold, holds.find(id).orElseThrow());
+        });
+  }
+}

@@ -1,0 +1,185 @@
+package io.ordertimeout.orders.operator;
+
+import io.ordertimeout.orders.DatabaseClock;
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.deadline.DecidedBy;
+import io.ordertimeout.orders.deadline.OrderDeadline;
+import io.ordertimeout.orders.deadline.OrderDeadlineRepository;
+import io.ordertimeout.orders.deadline.OrderState;
+import io.ordertimeout.orders.expiry.ParkedOrders;
+import io.ordertimeout.orders.operator.AuditedChange.Effect;
+import io.ordertimeout.orders.operator.OperatorAction.Kind;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+
+/**
+ * What an operator can do to one order. Each change holds for all instances once it returns; the
+ * wheel of the order's owner learns of it within a second. Thread-safe.
+ */
+@Component
+public class OrderCommands {
+
+  private record DeadlineOf(@Nullable Instant deadline) {}
+
+  private record StateOf(OrderState state, @Nullable Instant deadline) {}
+
+  private final OrderDeadlineRepository orders;
+  private final ParkedOrders parked;
+  private final OperatorActions actions;
+  private final AuditedChange change;
+  private final DatabaseClock clock;
+  private final Duration maxTimeout;
+
+  OrderCommands(
+      OrderDeadlineRepository orders,
+      ParkedOrders parked,
+      OperatorActions actions,
+      AuditedChange change,
+      DatabaseClock clock,
+      OrderTimeoutProperties properties) {
+    this.orders = orders;
+    this.parked = parked;
+    this.actions = actions;
+    this.change = change;
+    this.clock = clock;
+    this.maxTimeout = properties.deadline().maxTimeout();
+  }
+
+  /**
+   * Moves the deadline of a pending order to a later time.
+   *
+   * @throws UnknownSubjectException if there is no such order
+   * @throws ImpossibleChangeException if it is decided, or the deadline not later than it is or too
+   *     late
+   */
+  public Done extend(Requester requester, String orderId, Instant newDeadline, String reason) {
+    Instant deadline = newDeadline.truncatedTo(ChronoUnit.MICROS);
+    return change.make(
+        requester.wish(
+            Kind.EXTEND_ORDER, reason, Map.of("orderId", orderId, "deadline", deadline.toString())),
+        () -> {
+          OrderDeadline order = pending(orderId);
+          Instant current = Objects.requireNonNull(order.deadline());
+          if (current.equals(deadline)) {
+            return Effect.wasSo(orderId);
+          }
+          requireLater(deadline, current, "the order's deadline");
+          requireLater(deadline, clock.ask(), "now");
+          Instant latest = clock.now().plus(maxTimeout);
+          if (deadline.isAfter(latest)) {
+            throw new ImpossibleChangeException(
+                "the deadline %s is later than %s, order-timeout.deadline.max-timeout from now"
+                    .formatted(deadline, latest));
+          }
+          orders.moveDeadline(orderId, deadline);
+          return Effect.changed(orderId, new DeadlineOf(current), new DeadlineOf(deadline));
+        });
+  }
+
+  private static void requireLater(Instant deadline, Instant other, String what) {
+    if (!deadline.isAfter(other)) {
+      throw new ImpossibleChangeException(
+          "the deadline %s is not later than %s, %s; to have the order cancelled, cancel it"
+              .formatted(deadline, what, other));
+    }
+  }
+
+  /**
+   * Closes a pending order: it has no timeout any more, and nobody is told.
+   *
+   * @throws UnknownSubjectException if there is no such order
+   * @throws ImpossibleChangeException if it is decided otherwise
+   */
+  public Done close(Requester requester, String orderId, String reason) {
+    return change.make(
+        requester.wish(Kind.CLOSE_ORDER, reason, Map.of("orderId", orderId)),
+        () -> {
+          OrderDeadline order = known(orderId);
+          if (order.decidedBy() == DecidedBy.OPERATOR) {
+            return Effect.wasSo(orderId);
+          }
+          requirePending(order);
+          orders.close(orderId, reason);
+          return Effect.changed(
+              orderId,
+              new StateOf(order.state(), order.deadline()),
+              new StateOf(OrderState.CLOSED, order.deadline()));
+        });
+  }
+
+  /**
+   * Makes a pending order due at once. It is cancelled by the way of every due order: not before
+   * all payments until now are read, and not while expiry is paused or held.
+   *
+   * @throws UnknownSubjectException if there is no such order
+   * @throws ImpossibleChangeException if it is decided otherwise
+   */
+  public Done cancel(Requester requester, String orderId, String reason) {
+    return change.make(
+        requester.wish(Kind.CANCEL_ORDER, reason, Map.of("orderId", orderId)),
+        () -> {
+          OrderDeadline order = known(orderId);
+          boolean askedBefore = actions.latest(orderId, Kind.CANCEL_ORDER).isPresent();
+          if (askedBefore && order.state() == OrderState.CANCELLED) {
+            return Effect.wasSo(orderId);
+          }
+          requirePending(order);
+          Instant now = clock.ask();
+          if (!Objects.requireNonNull(order.deadline()).isAfter(now)) {
+            if (askedBefore) {
+              return Effect.wasSo(orderId);
+            }
+            throw new ImpossibleChangeException(
+                "the order is due since " + order.deadline() + " and about to be decided");
+          }
+          orders.moveDeadline(orderId, now);
+          return Effect.changed(orderId, new DeadlineOf(order.deadline()), new DeadlineOf(now));
+        });
+  }
+
+  /**
+   * Lets a parked order be decided again.
+   *
+   * @throws UnknownSubjectException if no such order is parked
+   */
+  public Done release(Requester requester, String orderId, String reason) {
+    return change.make(
+        requester.wish(Kind.RELEASE_ORDER, reason, Map.of("orderId", orderId)),
+        () -> {
+          ParkedOrders.Parked was = parked.find(orderId).orElse(null);
+          if (was == null) {
+            if (actions.latest(orderId, Kind.RELEASE_ORDER).isPresent()) {
+              return Effect.wasSo(orderId);
+            }
+            throw new UnknownSubjectException("no order '" + orderId + "' is parked");
+          }
+          parked.release(orderId);
+          return Effect.changed(orderId, was, null);
+        });
+  }
+
+  private OrderDeadline pending(String orderId) {
+    OrderDeadline order = known(orderId);
+    requirePending(order);
+    return order;
+  }
+
+  private OrderDeadline known(String orderId) {
+    return orders
+        .lock(orderId)
+        .orElseThrow(() -> new UnknownSubjectException("there is no order '" + orderId + "'"));
+  }
+
+  private static void requirePending(OrderDeadline order) {
+    if (order.state() != OrderState.PENDING) {
+      throw new ImpossibleChangeException(
+          "the order is %s since %s, and a decision is never changed"
+              .formatted(order.state(), order.decidedAt()));
+    }
+  }
+}

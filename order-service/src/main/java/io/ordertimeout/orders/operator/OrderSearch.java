@@ -1,0 +1,109 @@
+package io.ordertimeout.orders.operator;
+
+import io.ordertimeout.orders.deadline.OrderDeadline;
+import io.ordertimeout.orders.deadline.OrderDeadlineRepository;
+import io.ordertimeout.orders.deadline.OrderState;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Base64;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+
+/** Finds orders, page by page; a page costs what is on it, however far in it is. Thread-safe. */
+@Component
+public class OrderSearch {
+
+  /**
+   * What to look for.
+   *
+   * @param states the states an order may have; empty for any
+   * @param dueFrom the earliest deadline; null for any
+   * @param dueTo the first deadline that is too late; null for any
+   * @param prefix how the order's id begins; empty for any
+   */
+  public record Query(
+      Set<OrderState> states, @Nullable Instant dueFrom, @Nullable Instant dueTo, String prefix) {}
+
+  /**
+   * Some orders: by their ids if looked for by a prefix, else by their deadlines.
+   *
+   * @param orders the orders
+   * @param next what to ask for the page behind with; null if there is none
+   */
+  public record Page(List<OrderView> orders, @Nullable String next) {}
+
+  private static final Instant FIRST = Instant.parse("0001-01-01T00:00:00Z");
+  private static final Instant LAST = Instant.parse("9999-12-31T23:59:59Z");
+
+  private final OrderDeadlineRepository orders;
+
+  OrderSearch(OrderDeadlineRepository orders) {
+    this.orders = orders;
+  }
+
+  /**
+   * Finds a page of orders.
+   *
+   * @param after what the page before gave as its next; null for the first
+   * @param limit most orders on the page
+   * @throws IllegalArgumentException if {@code after} is of no page
+   */
+  @Transactional(readOnly = true, timeout = 10)
+  public Page find(Query query, @Nullable String after, int limit) {
+    String[] states =
+        (query.states().isEmpty() ? EnumSet.allOf(OrderState.class) : query.states())
+            .stream().map(Enum::name).toArray(String[]::new);
+    Instant from = Objects.requireNonNullElse(query.dueFrom(), FIRST);
+    Instant to = Objects.requireNonNullElse(query.dueTo(), LAST);
+    List<OrderDeadline> found =
+        query.prefix().isEmpty()
+            ? byDeadline(states, from, to, after, limit + 1)
+            : byPrefix(query.prefix(), states, from, to, after, limit + 1);
+    List<OrderDeadline> page = found.subList(0, Math.min(limit, found.size()));
+    String next = found.size() > limit ? cursor(page.get(limit - 1)) : null;
+    return new Page(page.stream().map(OrderView::of).toList(), next);
+  }
+
+  private List<OrderDeadline> byDeadline(
+      String[] states, Instant from, Instant to, @Nullable String after, int limit) {
+    Cursor cursor = after == null ? new Cursor(FIRST, "") : Cursor.parse(after);
+    return orders.findByDeadline(states, from, to, cursor.deadline(), cursor.orderId(), limit);
+  }
+
+  private List<OrderDeadline> byPrefix(
+      String prefix, String[] states, Instant from, Instant to, @Nullable String after, int limit) {
+    String first = after == null ? prefix : Cursor.parse(after).orderId();
+    // Behind every text that begins with the prefix, since no character is greater.
+    String end = prefix + new String(Character.toChars(Character.MAX_CODE_POINT)).repeat(4);
+    return orders.findByPrefix(first, after == null, end, states, from, to, limit);
+  }
+
+  private static String cursor(OrderDeadline order) {
+    return new Cursor(Objects.requireNonNullElse(order.deadline(), FIRST), order.orderId()).text();
+  }
+
+  private record Cursor(Instant deadline, String orderId) {
+
+    String text() {
+      long micros = ChronoUnit.MICROS.between(Instant.EPOCH, deadline);
+      return Base64.getUrlEncoder()
+          .withoutPadding()
+          .encodeToString((micros + " " + orderId).getBytes(StandardCharsets.UTF_8));
+    }
+
+    static Cursor parse(String text) {
+      String[] parts =
+          new String(Base64.getUrlDecoder().decode(text), StandardCharsets.UTF_8).split(" ", 2);
+      if (parts.length < 2) {
+        throw new IllegalArgumentException("not the 'next' of a page: " + text);
+      }
+      return new Cursor(Instant.EPOCH.plus(Long.parseLong(parts[0]), ChronoUnit.MICROS), parts[1]);
+    }
+  }
+}
