@@ -14,6 +14,7 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.Banner;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -52,7 +53,7 @@ public final class Service implements AutoCloseable {
 
   /** Whether it says that it does its work. */
   public boolean isReady() {
-    String port = context.getEnvironment().getProperty("local.management.port");
+    String port = property("local.management.port");
     HttpRequest readiness =
         HttpRequest.newBuilder(
                 URI.create("http://127.0.0.1:" + port + "/actuator/health/readiness"))
@@ -76,6 +77,20 @@ public final class Service implements AutoCloseable {
     await(ready ? "readiness" : "no readiness")
         .atMost(Duration.ofSeconds(60))
         .until(() -> isReady() == ready);
+  }
+
+  /** Its HTTP interface, as nobody. */
+  public Http http() {
+    return Http.at(Integer.parseInt(property("local.server.port")));
+  }
+
+  /** Its management port, as nobody. */
+  public Http management() {
+    return Http.at(Integer.parseInt(property("local.management.port")));
+  }
+
+  private String property(String name) {
+    return Objects.requireNonNull(context.getEnvironment().getProperty(name));
   }
 
   /** The sum of a gauge over those of its series that have the tags. */

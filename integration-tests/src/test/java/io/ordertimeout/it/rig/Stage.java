@@ -191,6 +191,8 @@ public final class Stage implements AutoCloseable {
     settings.put("management.server.address", "127.0.0.1");
     settings.put("management.server.port", "0");
     settings.put("order-timeout.intake.group-id", name);
+    settings.put("order-timeout.access.operator-password", Http.OPERATOR_PASSWORD);
+    settings.put("order-timeout.access.viewer-password", Http.VIEWER_PASSWORD);
     for (int i = 0; i < more.length; i += 2) {
       settings.put(more[i], more[i + 1]);
     }

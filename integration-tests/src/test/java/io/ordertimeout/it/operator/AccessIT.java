@@ -1,0 +1,215 @@
+package io.ordertimeout.it.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ordertimeout.it.rig.Http;
+import io.ordertimeout.it.rig.Http.Answer;
+import io.ordertimeout.it.rig.Service;
+import io.ordertimeout.it.rig.Stage;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import tools.jackson.databind.JsonNode;
+
+/** Nobody sees an order or changes anything without having said who they are. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ExtendWith(OutputCaptureExtension.class)
+class AccessIT {
+
+  private record Endpoint(String method, String path) {
+    boolean changes() {
+      return !method.equals("GET");
+    }
+  }
+
+  private final Stage stage = Stage.create();
+  private final Service service = stage.startService("order-timeout.access.max-failures", "1000");
+
+  @AfterAll
+  void close() {
+    service.close();
+    stage.close();
+  }
+
+  @Test
+  void everyEndpointRefusesWhoeverIsNobodyAndChangesTakeAnOperator() {
+    List<Endpoint> endpoints = endpoints();
+    assertThat(endpoints).hasSizeGreaterThan(15).anyMatch(Endpoint::changes);
+    for (Endpoint endpoint : endpoints) {
+      Http nobody = service.http();
+      assertRefused(endpoint, nobody, 401);
+      assertRefused(endpoint, nobody.as("operator", "wrong"), 401);
+      assertRefused(endpoint, nobody.as("somebody", Http.OPERATOR_PASSWORD), 401);
+      assertRefused(endpoint, nobody.with("Authorization", "Bearer no.to.ken"), 401);
+      if (endpoint.changes()) {
+        assertRefused(endpoint, nobody.viewer(), 403);
+        assertThat(call(endpoint, nobody.operator()).status())
+            .as(endpoint.toString())
+            .isIn(200, 400, 404, 409);
+      } else if (!endpoint.path().equals("/api/live")) {
+        assertThat(call(endpoint, nobody.viewer()).status())
+            .as(endpoint.toString())
+            .isIn(200, 400, 404);
+      }
+    }
+  }
+
+  private void assertRefused(Endpoint endpoint, Http who, int status) {
+    Answer answer = call(endpoint, who);
+    assertThat(answer.status()).as(endpoint.toString()).isEqualTo(status);
+    assertThat(answer.header("Content-Type")).startsWith("application/problem+json");
+    // A browser that is challenged remembers the password, and adds it for other sites too.
+    assertThat(answer.header("WWW-Authenticate")).isEmpty();
+  }
+
+  private static Answer call(Endpoint endpoint, Http who) {
+    String path = endpoint.path().replaceAll("\\{[^}]*}", "1");
+    return endpoint.changes() ? who.post(path, Map.of()) : who.get(path);
+  }
+
+  /** All that the service says it has, but for what is there to log in. */
+  private List<Endpoint> endpoints() {
+    JsonNode paths = service.http().get("/api/openapi").json().path("paths");
+    List<Endpoint> endpoints = new ArrayList<>();
+    paths
+        .properties()
+        .forEach(
+            path ->
+                path.getValue()
+                    .propertyNames()
+                    .forEach(
+                        method ->
+                            endpoints.add(
+                                new Endpoint(method.toUpperCase(Locale.ROOT), path.getKey()))));
+    endpoints.remove(new Endpoint("GET", "/api/session"));
+    return endpoints;
+  }
+
+  @Test
+  void whatIsNotThereIsRefusedToo() {
+    for (String path : List.of("/api/nothing", "/actuator", "/actuator/env", "/h2-console", "/x")) {
+      assertThat(service.http().get(path).status()).as(path).isEqualTo(401);
+    }
+    for (String path : List.of("/actuator/env", "/actuator/heapdump", "/actuator/loggers")) {
+      assertThat(service.management().get(path).status()).as(path).isIn(401, 404);
+    }
+    for (String path : List.of("/actuator/health", "/actuator/info", "/actuator/prometheus")) {
+      assertThat(service.management().get(path).status()).as(path).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void aSessionNeedsItsTokenForChanges() {
+    Http nobody = service.http();
+    Answer first = nobody.get("/api/session");
+    assertThat(first.json().path("passwords").asBoolean()).isTrue();
+    assertThat(first.json().path("name").isNull()).isTrue();
+    String token = cookie(first, "XSRF-TOKEN");
+    Http withToken = nobody.with("Cookie", "XSRF-TOKEN=" + token).with("X-XSRF-TOKEN", token);
+
+    assertThat(
+            nobody
+                .form("/api/session", "username", "operator", "password", Http.OPERATOR_PASSWORD)
+                .status())
+        .isEqualTo(401);
+    assertThat(withToken.form("/api/session", "username", "operator", "password", "x").status())
+        .isEqualTo(401);
+    Answer login =
+        withToken.form("/api/session", "username", "operator", "password", Http.OPERATOR_PASSWORD);
+    assertThat(login.status()).isEqualTo(204);
+    String setCookie = String.join("\n", login.response().headers().allValues("Set-Cookie"));
+    assertThat(setCookie).contains("JSESSIONID", "HttpOnly", "SameSite=Strict");
+    String session = "JSESSIONID=" + cookie(login, "JSESSIONID");
+
+    Answer who = nobody.with("Cookie", session).get("/api/session");
+    assertThat(who.json().path("name").asString()).isEqualTo("operator");
+    assertThat(who.json().path("operator").asBoolean()).isTrue();
+    String fresh = cookie(who, "XSRF-TOKEN");
+    assertThat(nobody.with("Cookie", session).get("/api/overview").status()).isEqualTo(200);
+    assertThat(nobody.with("Cookie", session).post("/api/pauses", Map.of()).status())
+        .isEqualTo(403);
+    Http loggedIn =
+        nobody.with("Cookie", session + "; XSRF-TOKEN=" + fresh).with("X-XSRF-TOKEN", fresh);
+    assertThat(loggedIn.post("/api/pauses", Map.of()).status()).isEqualTo(400);
+
+    assertThat(loggedIn.post("/api/session/end", Map.of()).status()).isEqualTo(204);
+    assertThat(nobody.with("Cookie", session).get("/api/overview").status()).isEqualTo(401);
+  }
+
+  private static String cookie(Answer answer, String name) {
+    for (String header : answer.response().headers().allValues("Set-Cookie")) {
+      Matcher matcher = Pattern.compile(name + "=([^;]+)").matcher(header);
+      if (matcher.find()) {
+        return matcher.group(1);
+      }
+    }
+    throw new AssertionError("no cookie " + name + " in " + answer.response().headers().map());
+  }
+
+  @Test
+  void answersCarryTheHeadersThatProtectThePage() {
+    Answer answer = service.http().get("/api/session");
+
+    assertThat(answer.header("Content-Security-Policy"))
+        .contains("default-src 'self'", "frame-ancestors 'none'")
+        .doesNotContain("unsafe");
+    assertThat(answer.header("X-Content-Type-Options")).isEqualTo("nosniff");
+    assertThat(answer.header("X-Frame-Options")).isEqualTo("DENY");
+    assertThat(answer.header("Referrer-Policy")).isEqualTo("no-referrer");
+    assertThat(answer.header("Cache-Control")).contains("no-store");
+  }
+
+  @Test
+  void whoeverFailsTooOftenHasToWait() {
+    try (Service strict = stage.startService("order-timeout.access.max-failures", "3")) {
+      for (int i = 0; i < 3; i++) {
+        assertThat(strict.http().as("operator", "guess" + i).get("/api/overview").status())
+            .isEqualTo(401);
+      }
+      Answer answer = strict.http().operator().get("/api/overview");
+      assertThat(answer.status()).isEqualTo(429);
+      assertThat(answer.header("Retry-After")).isEqualTo("300");
+      assertThat(strict.http().get("/api/session").status()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void withoutAnyPasswordOneIsGeneratedAndToldOnce(CapturedOutput output) {
+    Pattern told = Pattern.compile("log in as operator with the password (\\S+) ;");
+    try (Service fresh =
+        stage.startService(
+            "order-timeout.access.operator-password", "",
+            "order-timeout.access.viewer-password", "")) {
+      Matcher first = told.matcher(output.getAll());
+      assertThat(first.find()).isTrue();
+      String password = first.group(1);
+
+      assertThat(password).hasSize(24);
+      assertThat(fresh.http().as("operator", password).get("/api/overview").status())
+          .isEqualTo(200);
+      assertThat(fresh.http().as("viewer", "").get("/api/overview").status()).isEqualTo(401);
+      assertThat(fresh.http().as("operator", "").get("/api/overview").status()).isEqualTo(401);
+      assertThat(output.getAll().split(Pattern.quote(password), -1)).hasSize(2);
+    }
+    assertThat(output.getAll()).doesNotContain(Http.OPERATOR_PASSWORD, Http.VIEWER_PASSWORD);
+  }
+
+  @Test
+  void aPasswordMayBeGivenAsItsHash() {
+    String hash = "{bcrypt}$2a$10$dXJ3SW6G7P50lGmMkkmwe.20cQQubK3.HZWzG3YB1tlRy.fqvM/BG";
+    try (Service hashed = stage.startService("order-timeout.access.operator-password", hash)) {
+      assertThat(hashed.http().as("operator", "password").get("/api/overview").status())
+          .isEqualTo(200);
+      assertThat(hashed.http().as("operator", hash).get("/api/overview").status()).isEqualTo(401);
+    }
+  }
+}

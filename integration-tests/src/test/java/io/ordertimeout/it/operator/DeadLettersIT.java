@@ -1,0 +1,142 @@
+package io.ordertimeout.it.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.ordertimeout.it.rig.Http;
+import io.ordertimeout.it.rig.Http.Answer;
+import io.ordertimeout.it.rig.Service;
+import io.ordertimeout.it.rig.Shop;
+import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.rig.TopicNames;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import tools.jackson.databind.JsonNode;
+
+/** Dead letters listed, looked at, mended and published again. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class DeadLettersIT {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final Stage stage = Stage.create();
+  private final Service service = stage.startService();
+  private final Http operator = service.http().operator();
+  private final TopicNames topics = stage.topics();
+
+  @AfterAll
+  void close() {
+    service.close();
+    stage.close();
+  }
+
+  @Test
+  void aPaymentThatNobodyCouldReadIsMendedPublishedAgainAndEndsTheDoubt() {
+    stage.shop().created("paid-in-doubt", Map.of("timeout", "PT1H"));
+    stage.awaitState("paid-in-doubt", "PENDING");
+    send(topics.paid(), "paid-in-doubt", "{\"order\":\"paid-in-doubt\"}");
+    String letters = TopicNames.deadLetters(topics.paid());
+    await("the dead letter").atMost(PATIENCE).until(() -> list(letters).size() == 1);
+
+    JsonNode letter = list(letters).get(0);
+    assertThat(letter.path("key").asString()).isEqualTo("paid-in-doubt");
+    assertThat(letter.path("error").asString()).contains("orderId is missing");
+    assertThat(service.http().viewer().get("/api/parked").json().at("/0/orderId").asString())
+        .isEqualTo("paid-in-doubt");
+    String path =
+        "/api/dead-letters/"
+            + letters
+            + "/"
+            + letter.path("partition").asInt()
+            + "/"
+            + letter.path("offset").asInt();
+    assertThat(service.http().viewer().get(path).json().path("value").asString())
+        .isEqualTo("{\"order\":\"paid-in-doubt\"}");
+
+    Map<String, String> mended =
+        Map.of(
+            "value",
+            "{\"orderId\":\"paid-in-doubt\",\"paymentId\":\"p\"}",
+            "reason",
+            "the producer was wrong");
+    Answer first = operator.post(path + "/replay", mended);
+    assertThat(first.status()).as(first.response().body()).isEqualTo(200);
+    stage.awaitState("paid-in-doubt", "PAID");
+    Answer second = operator.post(path + "/replay", mended);
+    assertThat(second.header("Idempotent-Replayed")).isEqualTo("true");
+    assertThat(
+            stage.ends(stage.allPartitions()).entrySet().stream()
+                .filter(end -> end.getKey().topic().equals(topics.paid()))
+                .mapToLong(Map.Entry::getValue)
+                .sum())
+        .isEqualTo(2);
+  }
+
+  @Test
+  void theListGoesBackPageByPage() {
+    for (int i = 0; i < 25; i++) {
+      send(topics.created(), "key-" + i, "nonsense " + i);
+    }
+    String letters = TopicNames.deadLetters(topics.created());
+    await("the dead letters").atMost(PATIENCE).until(() -> list(letters).size() == 25);
+
+    Set<String> seen = new HashSet<>();
+    Map<Integer, Integer> before = new TreeMap<>();
+    JsonNode page;
+    do {
+      String[] query =
+          before.isEmpty()
+              ? new String[] {"limit", "10"}
+              : new String[] {
+                "limit",
+                "10",
+                "before",
+                String.join(
+                    ",",
+                    before.entrySet().stream().map(e -> e.getKey() + ":" + e.getValue()).toList())
+              };
+      page = service.http().viewer().get("/api/dead-letters/" + letters, query).json();
+      for (JsonNode letter : page) {
+        assertThat(seen.add(letter.path("key").asString())).isTrue();
+        before.merge(letter.path("partition").asInt(), letter.path("offset").asInt(), Math::min);
+      }
+    } while (!page.isEmpty());
+    assertThat(seen).hasSize(25);
+  }
+
+  @Test
+  void whatIsNoDeadLetterIsNotFoundAndNotPublished() {
+    Http viewer = service.http().viewer();
+    String letters = TopicNames.deadLetters(topics.closed());
+
+    assertThat(viewer.get("/api/dead-letters").json()).hasSize(3);
+    assertThat(viewer.get("/api/dead-letters/" + topics.paid()).status()).isEqualTo(404);
+    assertThat(viewer.get("/api/dead-letters/" + letters + "/0/0").status()).isEqualTo(404);
+    assertThat(viewer.get("/api/dead-letters/" + letters + "/99/0").status()).isEqualTo(404);
+    assertThat(
+            operator
+                .post("/api/dead-letters/" + topics.paid() + "/0/0/replay", Map.of("reason", "x"))
+                .status())
+        .isEqualTo(404);
+    assertThat(
+            operator
+                .post("/api/dead-letters/" + letters + "/0/0/replay", Map.of("reason", "x"))
+                .status())
+        .isEqualTo(404);
+  }
+
+  private JsonNode list(String letters) {
+    return service.http().viewer().get("/api/dead-letters/" + letters).json();
+  }
+
+  private void send(String topic, String key, String value) {
+    Shop.await(stage.shop().send(new ProducerRecord<>(topic, Shop.utf8(key), Shop.utf8(value))));
+  }
+}

@@ -1,0 +1,200 @@
+package io.ordertimeout.it.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.ordertimeout.it.rig.Http;
+import io.ordertimeout.it.rig.Http.Answer;
+import io.ordertimeout.it.rig.Service;
+import io.ordertimeout.it.rig.Stage;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import tools.jackson.databind.JsonNode;
+
+/** One order: what is told of it, and what an operator can do to it. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class OneOrderIT {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final Stage stage = Stage.create();
+  private final Service service = stage.startService();
+  private final Http operator = service.http().operator();
+
+  @AfterAll
+  void close() {
+    service.close();
+    stage.close();
+  }
+
+  @Test
+  void aCancelledOrderTellsItsWholeHistory() {
+    stage
+        .shop()
+        .created(
+            "whole history",
+            Map.of(
+                "timeout",
+                "PT1S",
+                "channel",
+                "web",
+                "amount",
+                Map.of("value", 12.5, "currency", "EUR")));
+    stage.outcomes().awaitCancelled("whole history");
+    stage.shop().paid("whole history", "too late");
+    stage.outcomes().awaitConflicts("whole history", 1);
+
+    await("the publications to be noted")
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () ->
+                assertThat(happenings("whole history"))
+                    .containsExactly(
+                        "CREATED",
+                        "REGISTERED",
+                        "CANCELLED",
+                        "PUBLISHED",
+                        "CONFLICT",
+                        "CONFLICT_PUBLISHED"));
+    JsonNode known = known("whole history");
+    assertThat(known.at("/order/state").asString()).isEqualTo("CANCELLED");
+    assertThat(known.at("/order/amount/value").decimalValue()).isEqualByComparingTo("12.5");
+    assertThat(known.at("/order/decidedBy").asString()).isEqualTo("EXPIRY");
+    assertThat(known.at("/waitsFor")).isEmpty();
+  }
+
+  @Test
+  void aPendingOrderTellsWhatItWaitsFor() {
+    stage.shop().created("waits", Map.of("timeout", "PT1H"));
+    stage.awaitState("waits", "PENDING");
+
+    assertThat(known("waits").at("/waitsFor/0").asString())
+        .startsWith("its payment deadline, in PT5");
+  }
+
+  @Test
+  void anOrderIdMayHaveAnyCharacters() {
+    String orderId = "a/b;c%2F?d=é&\\ \u202E'\"<script>";
+    stage.shop().created(orderId, Map.of("timeout", "PT1H"));
+    stage.awaitState(orderId, "PENDING");
+
+    assertThat(known(orderId).at("/order/orderId").asString()).isEqualTo(orderId);
+    Answer closed = operator.post("/api/order/close", Map.of("orderId", orderId, "reason", "x"));
+    assertThat(closed.status()).isEqualTo(200);
+    assertThat(stage.database().state(orderId)).isEqualTo("CLOSED");
+  }
+
+  @Test
+  void anExtendedOrderIsCancelledAtItsNewDeadline() {
+    Instant first = Stage.in(Duration.ofSeconds(5));
+    stage.create("extended", 0, first);
+    stage.create("not extended", 0, first);
+    stage.awaitState("extended", "PENDING");
+    Instant later = Stage.in(Duration.ofSeconds(10));
+
+    Answer answer = extend(operator, "extended", later);
+    assertThat(answer.status()).isEqualTo(200);
+    assertThat(answer.json().at("/actor").asString()).isEqualTo("operator");
+    stage.outcomes().awaitCancelled("not extended");
+    assertThat(stage.outcomes().cancelled("extended")).isEmpty();
+
+    assertThat(stage.outcomes().awaitCancelled("extended").instant("deadline")).isEqualTo(later);
+    assertThat(happenings("extended")).contains("EXTENDED");
+    assertThat(service.counter("order.timeout.repaired")).isZero();
+  }
+
+  @Test
+  void anOrderWithAFarDeadlineCanBeCancelledNowThroughTheGate() {
+    stage.shop().created("cancel now", Map.of("timeout", "PT1H"));
+    stage.awaitState("cancel now", "PENDING");
+
+    Answer answer =
+        operator.post("/api/order/cancel", Map.of("orderId", "cancel now", "reason", "fraud"));
+    assertThat(answer.status()).isEqualTo(200);
+    stage.outcomes().awaitCancelled("cancel now");
+    assertThat(happenings("cancel now"))
+        .containsExactly(
+            "CREATED", "REGISTERED", "CANCELLATION_REQUESTED", "CANCELLED", "PUBLISHED");
+  }
+
+  @Test
+  void aDecisionIsNeverChanged() {
+    stage.shop().created("paid", Map.of("timeout", "PT1H"));
+    stage.shop().paid("paid", "p");
+    stage.awaitState("paid", "PAID");
+
+    for (String path : List.of("/api/order/close", "/api/order/cancel")) {
+      Answer answer = operator.post(path, Map.of("orderId", "paid", "reason", "x"));
+      assertThat(answer.status()).isEqualTo(409);
+      assertThat(answer.header("Content-Type")).startsWith("application/problem+json");
+      assertThat(answer.json().at("/detail").asString()).contains("PAID", "never changed");
+    }
+    assertThat(extend(operator, "paid", Stage.in(Duration.ofHours(2))).status()).isEqualTo(409);
+    assertThat(stage.database().state("paid")).isEqualTo("PAID");
+  }
+
+  @Test
+  void aDeadlineIsNotMovedBackOrBeyondBounds() {
+    stage.shop().created("bounded", Map.of("timeout", "PT1H"));
+    stage.awaitState("bounded", "PENDING");
+
+    assertThat(extend(operator, "bounded", Instant.now()).json().at("/detail").asString())
+        .contains("not later than");
+    assertThat(extend(operator, "bounded", Instant.parse("2999-01-01T00:00:00Z")).status())
+        .isEqualTo(409);
+    assertThat(extend(operator, "nobody's", Stage.in(Duration.ofHours(2))).status()).isEqualTo(404);
+    assertThat(operator.post("/api/order/extend", Map.of("orderId", "bounded")).status())
+        .isEqualTo(400);
+  }
+
+  @Test
+  void whatIsAskedForTwiceIsDoneOnceAndAuditedOnce() {
+    stage.shop().created("twice", Map.of("timeout", "PT1H"));
+    stage.awaitState("twice", "PENDING");
+    Instant later = Stage.in(Duration.ofHours(2));
+    Http keyed = operator.with("Idempotency-Key", "key-1");
+
+    Answer first = extend(keyed, "twice", later);
+    Answer second = extend(keyed, "twice", later);
+    Answer natural = extend(operator, "twice", later);
+    Answer other = extend(keyed, "twice", later.plusSeconds(60));
+
+    assertThat(first.header("Idempotent-Replayed")).isEmpty();
+    for (Answer again : List.of(second, natural)) {
+      assertThat(again.header("Idempotent-Replayed")).isEqualTo("true");
+      assertThat(again.json()).isEqualTo(first.json());
+    }
+    assertThat(other.status()).isEqualTo(409);
+    assertThat(other.json().at("/detail").asString()).contains("was used for something else");
+    JsonNode audit = operator.get("/api/audit", "subject", "twice").json();
+    assertThat(audit).hasSize(1);
+    assertThat(audit.at("/0/reason").asString()).isEqualTo("the customer asked");
+    assertThat(audit.at("/0/before/deadline").asString()).isNotEmpty();
+    assertThat(Instant.parse(audit.at("/0/after/deadline").asString())).isEqualTo(later);
+  }
+
+  private static Answer extend(Http http, String orderId, Instant deadline) {
+    return http.post(
+        "/api/order/extend",
+        Map.of(
+            "orderId", orderId, "deadline", deadline.toString(), "reason", "the customer asked"));
+  }
+
+  private JsonNode known(String orderId) {
+    Answer answer = service.http().viewer().get("/api/order", "id", orderId);
+    assertThat(answer.status()).as(answer.response().body()).isEqualTo(200);
+    return answer.json();
+  }
+
+  private List<String> happenings(String orderId) {
+    return StreamSupport.stream(known(orderId).at("/history").spliterator(), false)
+        .map(entry -> entry.path("what").asString())
+        .toList();
+  }
+}

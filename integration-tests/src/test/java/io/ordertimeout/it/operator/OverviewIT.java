@@ -1,0 +1,146 @@
+package io.ordertimeout.it.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.ordertimeout.it.rig.Http;
+import io.ordertimeout.it.rig.Service;
+import io.ordertimeout.it.rig.Stage;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.math.BigDecimal;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** How all stands, told by any of the instances. */
+class OverviewIT {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private final Stage stage = Stage.create();
+
+  @AfterEach
+  void close() {
+    stage.close();
+  }
+
+  @Test
+  void anyInstanceForecastsTheOrdersAndAmountsOfAll() {
+    try (Service one = stage.startService("order-timeout.intake.instance-id", "one");
+        Service other = stage.startService("order-timeout.intake.instance-id", "other")) {
+      await("both to serve")
+          .atMost(PATIENCE)
+          .until(
+              () ->
+                  one.gauge("order.timeout.owned.shards") > 0
+                      && other.gauge("order.timeout.owned.shards") > 0);
+      for (int i = 0; i < 30; i++) {
+        stage
+            .shop()
+            .created(
+                "order-" + i,
+                Map.of(
+                    "timeout",
+                    i < 10 ? "PT4M" : i < 20 ? "PT30M" : "PT3H",
+                    "amount",
+                    Map.of("value", 1.5, "currency", i % 2 == 0 ? "EUR" : "USD")));
+      }
+      for (Service each : new Service[] {one, other}) {
+        await("the forecast")
+            .atMost(PATIENCE)
+            .untilAsserted(
+                () -> {
+                  JsonNode forecast = each.http().viewer().get("/api/forecast").json();
+                  assertThat(forecast.at("/within/0/orders").asInt()).isZero();
+                  assertThat(forecast.at("/within/1/orders").asInt()).isEqualTo(10);
+                  assertThat(forecast.at("/within/2/orders").asInt()).isEqualTo(10);
+                  assertThat(forecast.at("/within/3/orders").asInt()).isEqualTo(20);
+                  assertThat(forecast.at("/within/1/amounts/EUR").asDecimal(BigDecimal.ZERO))
+                      .isEqualByComparingTo("7.5");
+                  assertThat(forecast.at("/within/3/amounts/USD").asDecimal(BigDecimal.ZERO))
+                      .isEqualByComparingTo("15");
+                });
+        JsonNode overview = each.http().viewer().get("/api/overview").json();
+        assertThat(overview.path("pending").asInt()).isEqualTo(30);
+        assertThat(overview.path("instances")).hasSize(2);
+        assertThat(overview.path("unservedShards")).isEmpty();
+        assertThat(overview.path("lastHour")).hasSize(60);
+      }
+      assertThat(one.gauge("order.timeout.forecast", "window", "60m")).isLessThanOrEqualTo(20);
+    }
+  }
+
+  @Test
+  void whatWasDoneIsCountedByTheMinuteAndOutlivesTheInstance() {
+    try (Service service = stage.startService()) {
+      stage.shop().created("cancelled", Map.of("timeout", "PT1S"));
+      stage.shop().created("paid", Map.of("timeout", "PT1H"));
+      stage.shop().paid("paid", "p");
+      stage.outcomes().awaitCancelled("cancelled");
+      await("the counts").atMost(PATIENCE).untilAsserted(() -> assertLastHour(service));
+    }
+    try (Service again = stage.startService()) {
+      assertLastHour(again);
+    }
+  }
+
+  private static void assertLastHour(Service service) {
+    JsonNode lastHour = service.http().viewer().get("/api/overview").json().path("lastHour");
+    Map<String, Integer> sums = new HashMap<>();
+    int late = 0;
+    for (JsonNode minute : lastHour) {
+      for (String what : new String[] {"registered", "paid", "cancelled"}) {
+        sums.merge(what, minute.path(what).asInt(), Integer::sum);
+      }
+      late += minute.path("lateP99Millis").isNull() ? 0 : 1;
+    }
+    assertThat(sums).isEqualTo(Map.of("registered", 2, "paid", 1, "cancelled", 1));
+    assertThat(late).isEqualTo(1);
+  }
+
+  @Test
+  void whoWatchesIsToldEverySecond() throws IOException, InterruptedException {
+    try (Service service = stage.startService()) {
+      HttpRequest watch =
+          HttpRequest.newBuilder(service.http().base().resolve("/api/live"))
+              .header(
+                  "Authorization",
+                  "Basic "
+                      + Base64.getEncoder()
+                          .encodeToString(
+                              ("viewer:" + Http.VIEWER_PASSWORD).getBytes(StandardCharsets.UTF_8)))
+              .build();
+      HttpResponse<InputStream> response =
+          HttpClient.newHttpClient().send(watch, HttpResponse.BodyHandlers.ofInputStream());
+      assertThat(response.headers().firstValue("Content-Type").orElse(""))
+          .startsWith("text/event-stream");
+      try (BufferedReader lines =
+          new BufferedReader(new InputStreamReader(response.body(), StandardCharsets.UTF_8))) {
+        stage.shop().created("seen", Map.of("timeout", "PT1H"));
+        int pending = 0;
+        int told = 0;
+        while (pending == 0 || told < 2) {
+          String line = lines.readLine();
+          assertThat(line).isNotNull();
+          if (line.startsWith("data:")) {
+            told++;
+            pending = JsonMapper.shared().readTree(line.substring(5)).path("pending").asInt();
+          }
+        }
+        assertThat(pending).isEqualTo(1);
+      }
+    }
+  }
+}

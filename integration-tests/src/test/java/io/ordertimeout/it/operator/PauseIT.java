@@ -1,0 +1,209 @@
+package io.ordertimeout.it.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.ordertimeout.it.rig.Http;
+import io.ordertimeout.it.rig.Http.Answer;
+import io.ordertimeout.it.rig.PublishedEvent;
+import io.ordertimeout.it.rig.Service;
+import io.ordertimeout.it.rig.Stage;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Expiry stops for all or for a channel, on all instances, until somebody or the clock ends it. */
+class PauseIT {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final Stage stage = Stage.create();
+
+  @AfterEach
+  void close() {
+    stage.close();
+  }
+
+  @Test
+  void aPauseHoldsAllInstancesAtOnceAndOutlivesThem() {
+    String pause;
+    Instant deadline;
+    try (Service one = stage.startService();
+        Service other = stage.startService()) {
+      await("both to serve")
+          .atMost(PATIENCE)
+          .until(() -> owned(one) > 0 && owned(other) > 0 && owned(one) + owned(other) == 3);
+      deadline = Stage.in(Duration.ofSeconds(4));
+      for (int shard = 0; shard < Stage.PARTITIONS; shard++) {
+        stage.create("order-" + shard, shard, deadline);
+      }
+      stage.awaitState("order-2", "PENDING");
+      pause = pause(one, Map.of("moveDeadlines", false));
+      for (Service each : new Service[] {one, other}) {
+        await("the pause to be known")
+            .atMost(PATIENCE)
+            .until(() -> each.gauge("order.timeout.expiry.paused", "by", "operator") == 1);
+      }
+      stage.awaitPast(deadline);
+      awaitHeld(one, other);
+      assertThat(stage.database().pending()).isEqualTo(3);
+    }
+    try (Service restarted = stage.startService()) {
+      awaitHeld(restarted);
+      assertThat(stage.database().pending()).isEqualTo(3);
+      assertThat(
+              restarted
+                  .http()
+                  .viewer()
+                  .get("/api/overview")
+                  .json()
+                  .at("/pauses/0/reason")
+                  .asString())
+          .isEqualTo("the payment provider is down");
+
+      end(restarted, pause);
+      for (int shard = 0; shard < Stage.PARTITIONS; shard++) {
+        assertThat(stage.outcomes().awaitCancelled("order-" + shard).instant("deadline"))
+            .isEqualTo(deadline);
+      }
+      assertThat(restarted.counter("order.timeout.repaired")).isZero();
+    }
+  }
+
+  @Test
+  void aPauseOfAChannelHoldsItsOrdersAndNoOthers() {
+    try (Service service =
+        stage.startService(
+            "order-timeout.backstop.interval",
+            "1s",
+            "order-timeout.backstop.confirm-after",
+            "1s")) {
+      String pause = pause(service, Map.of("channel", "web", "moveDeadlines", false));
+      Instant deadline = Stage.in(Duration.ofSeconds(2));
+      create("web", "web", deadline);
+      create("store", "store", deadline);
+      stage.create("no channel", 0, deadline);
+
+      stage.outcomes().awaitCancelled("store");
+      stage.outcomes().awaitCancelled("no channel");
+      assertThat(stage.database().state("web")).isEqualTo("PENDING");
+      assertThat(
+              service
+                  .http()
+                  .viewer()
+                  .get("/api/order", "id", "web")
+                  .json()
+                  .at("/waitsFor/0")
+                  .asString())
+          .startsWith("the end of pause " + pause);
+
+      end(service, pause);
+      stage.outcomes().awaitCancelled("web");
+      assertThat(service.counter("order.timeout.repaired")).isZero();
+    }
+  }
+
+  @Test
+  void deadlinesMoveByThePartOfThePauseThatTheirOrdersLivedThrough() {
+    try (Service service = stage.startService()) {
+      Instant deadline = Stage.in(Duration.ofSeconds(6));
+      stage.create("lived through all", 0, deadline);
+      stage.awaitState("lived through all", "PENDING");
+      String pause = pause(service, Map.of("moveDeadlines", true));
+      stage.awaitPast(deadline);
+      end(service, pause);
+
+      PublishedEvent event = stage.outcomes().awaitCancelled("lived through all");
+      Duration moved = Duration.between(deadline, event.instant("deadline"));
+      assertThat(moved)
+          .isEqualTo(
+              Duration.between(
+                  instant("select began_at from expiry_pause"),
+                  instant("select ended_at from expiry_pause")));
+      assertThat(event.instant("cancelledAt")).isAfterOrEqualTo(event.instant("deadline"));
+    }
+  }
+
+  @Test
+  void aPauseEndsByItself() {
+    try (Service service = stage.startService()) {
+      Instant end = Stage.in(Duration.ofSeconds(5));
+      pause(service, Map.of("moveDeadlines", false, "endsAt", end.toString()));
+      stage.create("held for a while", 0, Stage.in(Duration.ofSeconds(1)));
+
+      assertThat(stage.outcomes().awaitCancelled("held for a while").instant("cancelledAt"))
+          .isAfterOrEqualTo(end);
+      await("the metric")
+          .atMost(PATIENCE)
+          .until(() -> service.gauge("order.timeout.expiry.paused") == 0);
+    }
+  }
+
+  @Test
+  void thePauseThatIsAskedForTwiceIsOneAndWhatMakesNoSenseIsRefused() {
+    try (Service service = stage.startService()) {
+      String pause = pause(service, Map.of("moveDeadlines", false));
+      assertThat(pause(service, Map.of("moveDeadlines", false))).isEqualTo(pause);
+      assertThat(pause(service, Map.of("moveDeadlines", true))).isNotEqualTo(pause);
+
+      Http operator = service.http().operator();
+      assertThat(
+              operator
+                  .post(
+                      "/api/pauses",
+                      Map.of(
+                          "moveDeadlines", true, "reason", "x", "endsAt", "2020-01-01T00:00:00Z"))
+                  .status())
+          .isEqualTo(409);
+      assertThat(operator.post("/api/pauses", Map.of("moveDeadlines", true)).status())
+          .isEqualTo(400);
+      assertThat(operator.post("/api/pauses", Map.of("reason", "x")).status()).isEqualTo(400);
+      assertThat(operator.post("/api/pauses/77/end", Map.of("reason", "x")).status())
+          .isEqualTo(404);
+      end(service, pause);
+      end(service, pause);
+      assertThat(stage.database().count("select count(*) from operator_action")).isEqualTo(3);
+    }
+  }
+
+  private static double owned(Service service) {
+    return service.gauge("order.timeout.owned.shards");
+  }
+
+  /** Waits until due orders have been held for a while. */
+  private static void awaitHeld(Service... services) {
+    for (Service service : services) {
+      await("orders to be held")
+          .atMost(PATIENCE)
+          .until(() -> service.gauge("order.timeout.watermark.lag") > 1);
+    }
+  }
+
+  private void create(String orderId, String channel, Instant deadline) {
+    stage.shop().created(orderId, Map.of("payBy", deadline.toString(), "channel", channel));
+  }
+
+  private static String pause(Service service, Map<String, ?> settings) {
+    Map<String, Object> body = new HashMap<>(settings);
+    body.put("reason", "the payment provider is down");
+    Answer answer = service.http().operator().post("/api/pauses", body);
+    assertThat(answer.status()).as(answer.response().body()).isEqualTo(200);
+    return answer.json().path("subject").asString();
+  }
+
+  private static void end(Service service, String pause) {
+    Answer answer =
+        service
+            .http()
+            .operator()
+            .post("/api/pauses/" + pause + "/end", Map.of("reason", "it is up"));
+    assertThat(answer.status()).as(answer.response().body()).isEqualTo(200);
+  }
+
+  private Instant instant(String sql) {
+    return stage.database().query(sql, (rs, row) -> rs.getTimestamp(1).toInstant()).get(0);
+  }
+}
