@@ -74,7 +74,7 @@ public final class LocalPlatform implements AutoCloseable {
         """
 
         Order timeout is running, Ctrl-C stops it.
-          console     http://localhost:%d (user operator, password %s)
+          API         http://localhost:%d/api/overview (user operator, password %s)
           health      http://localhost:%d/actuator/health
           metrics     http://localhost:%d/actuator/prometheus
           Kafka       %s
