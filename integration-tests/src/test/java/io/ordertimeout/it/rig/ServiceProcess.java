@@ -73,7 +73,21 @@ public final class ServiceProcess implements AutoCloseable {
    * @throws IOException if the service does not answer
    */
   public OptionalDouble metric(String name, String... labels) throws IOException {
-    return Exposition.sum(get("prometheus").body(), name, labels);
+    return Exposition.sum(exposition(), name, labels);
+  }
+
+  /**
+   * The text in which Prometheus is told of metrics.
+   *
+   * @throws IOException if the service does not answer
+   */
+  public String exposition() throws IOException {
+    return get("prometheus").body();
+  }
+
+  /** {@code host:port} of the address at which metrics can be had. */
+  public String managementAddress() {
+    return management.getAuthority();
   }
 
   private HttpResponse<String> get(String path) throws IOException {
@@ -120,7 +134,8 @@ public final class ServiceProcess implements AutoCloseable {
     kill();
   }
 
-  private static int freePort() {
+  /** A port that nobody listened on a moment ago. */
+  public static int freePort() {
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       return socket.getLocalPort();
     } catch (IOException e) {

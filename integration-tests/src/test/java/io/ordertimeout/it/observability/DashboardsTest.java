@@ -1,0 +1,139 @@
+package io.ordertimeout.it.observability;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.JsonNode;
+
+/** Dashboards as far as they can be judged without Grafana and Prometheus. */
+class DashboardsTest {
+
+  private static final int COLUMNS = 24;
+  private static final Set<String> CORE_PANELS =
+      Set.of("row", "timeseries", "stat", "table", "heatmap", "bargauge");
+
+  static List<Path> files() {
+    return DeployedFiles.dashboardFiles();
+  }
+
+  @Test
+  void eachHasANameOfItsOwn() {
+    List<JsonNode> dashboards = files().stream().map(DeployedFiles::dashboard).toList();
+
+    assertThat(dashboards).hasSizeGreaterThanOrEqualTo(3);
+    assertThat(dashboards.stream().map(d -> d.path("uid").asString())).doesNotHaveDuplicates();
+    assertThat(dashboards.stream().map(d -> d.path("title").asString())).doesNotHaveDuplicates();
+  }
+
+  @ParameterizedTest
+  @MethodSource("files")
+  void itSaysWhatItIsAndTakesItsDataFromWhereItIsTold(Path file) {
+    JsonNode dashboard = DeployedFiles.dashboard(file);
+
+    assertThat(file).hasFileName(dashboard.path("uid").asString() + ".json");
+    assertThat(dashboard.path("description").asString()).isNotBlank();
+    // That of Grafana 12.
+    assertThat(dashboard.path("schemaVersion").asInt()).isGreaterThanOrEqualTo(41);
+    assertThat(dashboard.findValues("datasource"))
+        .isNotEmpty()
+        .allSatisfy(
+            source -> {
+              assertThat(source.path("type").asString()).isEqualTo("prometheus");
+              assertThat(source.path("uid").asString()).isEqualTo("${datasource}");
+            });
+    assertThat(variables(dashboard)).contains("datasource");
+  }
+
+  @ParameterizedTest
+  @MethodSource("files")
+  void eachPanelSaysWhatItShowsAndInWhichUnit(Path file) {
+    List<JsonNode> panels = DeployedFiles.panels(DeployedFiles.dashboard(file));
+
+    assertThat(panels.stream().map(panel -> panel.path("title").asString()))
+        .doesNotHaveDuplicates();
+    assertThat(panels)
+        .allSatisfy(
+            panel -> {
+              assertThat(panel.path("title").asString()).isNotBlank();
+              assertThat(panel.path("description").asString()).isNotBlank();
+              assertThat(panel.at("/fieldConfig/defaults/unit").asString()).isNotBlank();
+              assertThat(panel.at("/fieldConfig/defaults/thresholds/steps").size()).isPositive();
+              assertThat(panel.path("type").asString()).isIn(CORE_PANELS);
+            });
+  }
+
+  @ParameterizedTest
+  @MethodSource("files")
+  void eachQueryHasANameAndAnExpressionThatUsesNoUnknownVariable(Path file) {
+    for (JsonNode panel : DeployedFiles.panels(DeployedFiles.dashboard(file))) {
+      JsonNode targets = panel.path("targets");
+      assertThat(targets.size()).isPositive();
+      assertThat(targets.valueStream().map(target -> target.path("refId").asString()))
+          .doesNotContain("")
+          .doesNotHaveDuplicates();
+      targets.forEach(
+          target -> {
+            String text = target.path("expr").asString();
+            assertThat(Expression.of(Grafana.filledIn(text)).metrics()).as(text).isNotEmpty();
+          });
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("files")
+  void panelsLieBesideEachOther(Path file) {
+    Set<Integer> ids = new HashSet<>();
+    Set<List<Integer>> cells = new HashSet<>();
+    for (JsonNode panel : DeployedFiles.dashboard(file).path("panels")) {
+      JsonNode at = panel.path("gridPos");
+      assertThat(ids.add(panel.path("id").asInt())).as("%s has an id of its own", panel).isTrue();
+      assertThat(at.path("x").asInt() + at.path("w").asInt()).isBetween(1, COLUMNS);
+      for (int x = at.path("x").asInt(); x < at.path("x").asInt() + at.path("w").asInt(); x++) {
+        for (int y = at.path("y").asInt(); y < at.path("y").asInt() + at.path("h").asInt(); y++) {
+          assertThat(cells.add(List.of(x, y)))
+              .as("%s has column %s of line %s to itself", panel.path("title"), x, y)
+              .isTrue();
+        }
+      }
+    }
+  }
+
+  @Test
+  void whatIsEmptyWhenHealthyIsThereAndSaysWhy() {
+    Set<String> names =
+        Stream.concat(
+                DeployedFiles.queries().stream().map(DeployedFiles.Query::name),
+                DeployedFiles.rules().stream().map(DeployedFiles.Rule::name))
+            .collect(Collectors.toSet());
+
+    assertThat(names).containsAll(DeployedFiles.emptyWhenHealthy().keySet());
+    assertThat(DeployedFiles.emptyWhenHealthy().values()).noneMatch(String::isBlank);
+  }
+
+  @Test
+  void theProvisionedDataSourceAsksAsOftenAsPrometheusScrapes() {
+    JsonNode source =
+        DeployedFiles.yaml(
+            DeployedFiles.GRAFANA.resolve("provisioning/datasources/prometheus.yml"));
+    JsonNode prometheus = DeployedFiles.yaml(DeployedFiles.PROMETHEUS.resolve("prometheus.yml"));
+
+    assertThat(source.at("/datasources/0/jsonData/timeInterval").asString())
+        .isNotBlank()
+        .isEqualTo(prometheus.at("/global/scrape_interval").asString());
+  }
+
+  private static List<String> variables(JsonNode dashboard) {
+    List<String> names = new ArrayList<>();
+    dashboard.at("/templating/list").forEach(v -> names.add(v.path("name").asString()));
+    return names;
+  }
+}

@@ -1,0 +1,188 @@
+package io.ordertimeout.it.observability;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.ordertimeout.it.observability.DeployedFiles.Query;
+import io.ordertimeout.it.observability.DeployedFiles.Rule;
+import io.ordertimeout.it.rig.ServiceProcess;
+import io.ordertimeout.it.rig.Stage;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.awaitility.core.ConditionTimeoutException;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A service under load, scraped by a real Prometheus: what dashboards and rules ask for is there. A
+ * name that is misspelt, or a metric that is gone, finds nothing and says nothing otherwise.
+ */
+@Tag("observability")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class ExpressionsIT {
+
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  private static final Pattern OWN_METRIC = Pattern.compile("`(?<name>order_timeout_[a-z_]+)[`{]");
+
+  /** Which runbooks name as the README does, not by their series. */
+  private static final Set<String> HISTOGRAMS =
+      Set.of("order_timeout_lateness_seconds", "order_timeout_decision_delay_seconds");
+
+  /** Prometheus's own, which no service exports. */
+  private static final Set<String> OF_PROMETHEUS = Set.of("up", "ALERTS");
+
+  private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+  private PrometheusServer prometheus;
+  private Load load;
+
+  @BeforeAll
+  void start(@TempDir Path folder) throws IOException, InterruptedException {
+    Stage stage = opened(Stage.create());
+    int port = ServiceProcess.freePort();
+    ServiceProcess service = opened(stage.startProcess("server.port", String.valueOf(port)));
+    service.awaitReady();
+    // So that requests have been made, whatever comes of them.
+    HttpClient.newHttpClient()
+        .send(
+            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/")).build(),
+            HttpResponse.BodyHandlers.discarding());
+    prometheus =
+        opened(
+            PrometheusServer.start(
+                stage.name() + "-prometheus", folder, service.managementAddress()));
+    load = opened(Load.start(stage));
+  }
+
+  private <T extends AutoCloseable> T opened(T closeable) {
+    opened.push(closeable);
+    return closeable;
+  }
+
+  @AfterAll
+  void close() throws Exception {
+    while (!opened.isEmpty()) {
+      opened.pop().close();
+    }
+  }
+
+  @Test
+  void everyPanelFindsSomething() {
+    assertAllFind(
+        DeployedFiles.queries().stream()
+            .collect(
+                Collectors.toMap(
+                    Query::name,
+                    query -> Grafana.filledIn(query.text()),
+                    (one, other) -> other,
+                    LinkedHashMap::new)));
+  }
+
+  @Test
+  void everyRecordingRuleFindsSomethingAndRecordsIt() {
+    Map<String, String> expressions = new LinkedHashMap<>();
+    for (Rule rule : DeployedFiles.rules()) {
+      if (!rule.isAlert()) {
+        expressions.put(rule.name(), rule.expression().toString());
+        expressions.put(rule.name() + ", as recorded", rule.name());
+      }
+    }
+    assertAllFind(expressions);
+  }
+
+  @Test
+  void everyAlertFindsWhatItsConditionsAreAbout() {
+    Map<String, String> expressions = new LinkedHashMap<>();
+    DeployedFiles.alerts()
+        .forEach(alert -> expressions.put(alert.name(), alert.expression().withoutConditions()));
+    assertAllFind(expressions);
+  }
+
+  @Test
+  void noRuleFailsToBeEvaluated() {
+    await("rules without a fault")
+        .atMost(PATIENCE)
+        .untilAsserted(() -> assertThat(prometheus.faultyRules()).isEmpty());
+  }
+
+  @Test
+  void everyMetricThatIsAskedForIsExported() {
+    Set<String> asked = new TreeSet<>();
+    DeployedFiles.queries()
+        .forEach(query -> asked.addAll(Expression.of(Grafana.filledIn(query.text())).metrics()));
+    DeployedFiles.rules().forEach(rule -> asked.addAll(rule.expression().metrics()));
+    asked.removeAll(OF_PROMETHEUS);
+
+    assertAllExist(asked);
+  }
+
+  @Test
+  void everyMetricThatARunbookNamesIsExported() {
+    Set<String> named = new TreeSet<>();
+    DeployedFiles.runbooks()
+        .forEach(
+            page ->
+                OWN_METRIC
+                    .matcher(DeployedFiles.read(page))
+                    .results()
+                    .map(match -> match.group(1))
+                    .map(name -> HISTOGRAMS.contains(name) ? name + "_count" : name)
+                    .forEach(named::add));
+
+    assertAllExist(named);
+  }
+
+  private void assertAllExist(Set<String> names) {
+    assertThat(names).isNotEmpty();
+    Set<String> missing = new TreeSet<>(names);
+    awaitEmpty(
+        missing,
+        () -> {
+          missing.clear();
+          missing.addAll(names);
+          prometheus.metrics().forEach(missing::remove);
+        });
+    assertThat(missing).as("metrics that are asked for but not exported").isEmpty();
+  }
+
+  /** Waits until all expressions find something, but those that are empty in a healthy service. */
+  private void assertAllFind(Map<String, String> expressions) {
+    assertThat(expressions).isNotEmpty();
+    Map<String, String> empty = new LinkedHashMap<>(expressions);
+    empty.keySet().removeAll(DeployedFiles.emptyWhenHealthy().keySet());
+    awaitEmpty(empty.keySet(), () -> empty.values().removeIf(prometheus::finds));
+    assertThat(load.isRunning()).as("the shop goes on").isTrue();
+    assertThat(empty).as("expressions that find nothing").isEmpty();
+  }
+
+  private static void awaitEmpty(Set<String> names, Runnable look) {
+    try {
+      await()
+          .atMost(PATIENCE)
+          .until(
+              () -> {
+                look.run();
+                return names.isEmpty();
+              });
+    } catch (ConditionTimeoutException e) {
+      // Whoever waits tells which are left.
+    }
+  }
+}

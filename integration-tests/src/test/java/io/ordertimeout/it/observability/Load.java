@@ -1,0 +1,72 @@
+package io.ordertimeout.it.observability;
+
+import io.ordertimeout.it.rig.Shop;
+import io.ordertimeout.it.rig.Stage;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Orders at a steady rate until it is closed: most are paid, some closed, some forgotten, and some
+ * paid when they are cancelled already.
+ */
+final class Load implements AutoCloseable {
+
+  private static final Duration TICK = Duration.ofMillis(50);
+  private static final String TIMEOUT = "PT2S";
+  private static final int LATE = 100;
+
+  private final Shop shop;
+  private final String created;
+  private final String paid;
+  private final String closed;
+  private final ScheduledExecutorService scheduler = Executors.newSingleThreadScheduledExecutor();
+  private final ScheduledFuture<?> ticks;
+  private int number;
+
+  private Load(Stage stage) {
+    this.shop = stage.shop();
+    this.created = stage.topics().created();
+    this.paid = stage.topics().paid();
+    this.closed = stage.topics().closed();
+    this.ticks =
+        scheduler.scheduleAtFixedRate(this::tick, 0, TICK.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  static Load start(Stage stage) {
+    return new Load(stage);
+  }
+
+  private void tick() {
+    String order = "order-" + number;
+    Map<String, ?> amount = Map.of("value", 19.9, "currency", "EUR");
+    Shop.await(
+        shop.send(created, order, Map.of("timeout", TIMEOUT, "channel", "web", "amount", amount)));
+    switch (number % 10) {
+      case 0 -> Shop.await(shop.send(closed, order, Map.of("reason", "CUSTOMER")));
+      case 1, 2 -> {} // forgotten
+      case 3 -> pay(number - LATE);
+      default -> pay(number);
+    }
+    number++;
+  }
+
+  private void pay(int order) {
+    if (order >= 0) {
+      Shop.await(shop.send(paid, "order-" + order, Map.of("paymentId", "payment-" + order)));
+    }
+  }
+
+  /** Whether it goes on: a shop that cannot publish stops. */
+  boolean isRunning() {
+    return !ticks.isDone();
+  }
+
+  @Override
+  public void close() {
+    scheduler.shutdownNow();
+  }
+}

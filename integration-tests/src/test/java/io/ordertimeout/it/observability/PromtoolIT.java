@@ -1,0 +1,101 @@
+package io.ordertimeout.it.observability;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ordertimeout.it.observability.Tool.Result;
+import io.ordertimeout.it.rig.ServiceProcess;
+import io.ordertimeout.it.rig.Stage;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What Prometheus's own checker has to say. */
+@Tag("observability")
+class PromtoolIT {
+
+  private static final String OWN = "order_timeout_";
+
+  /** Of {@code check metrics} that has found something other than an error. */
+  private static final int COMPLAINTS = 3;
+
+  @Test
+  void theConfigurationIsValidAndLoadsTheRules() {
+    Result result = promtool("config", List.of(DeployedFiles.PROMETHEUS.resolve("prometheus.yml")));
+
+    assertThat(result.exitCode()).as(result.output()).isZero();
+    assertThat(result.output()).contains("2 rule files found");
+  }
+
+  @Test
+  void theRulesAreValid() {
+    Result result = promtool("rules", files("rules"));
+
+    assertThat(result.exitCode()).as(result.output()).isZero();
+    assertThat(result.output()).contains("rules found");
+  }
+
+  @Test
+  void theAlertsFireWhenTheyShouldAndAreSilentWhenTheyShouldNot() {
+    String[] arguments =
+        Stream.concat(Stream.of("test", "rules"), files("tests").stream().map(Path::toString))
+            .toArray(String[]::new);
+
+    Result result = Tool.PROMTOOL.run("", arguments);
+
+    assertThat(result.exitCode()).as(result.output()).isZero();
+    assertThat(result.output()).contains("SUCCESS");
+  }
+
+  @Test
+  void theServicesOwnMetricsAreNamedAndDescribedAsIsUsual() throws IOException {
+    String exposition;
+    try (Stage stage = Stage.create();
+        ServiceProcess service = stage.startProcess()) {
+      service.awaitReady();
+      exposition = service.exposition();
+    }
+
+    assertThat(exposition.lines().filter(line -> line.startsWith("# HELP " + OWN)))
+        .hasSizeGreaterThan(15);
+    assertThat(complaintsOfOwnMetrics(exposition)).isEmpty();
+  }
+
+  @Test
+  void aMetricThatIsNotNamedAsIsUsualIsComplainedOf() {
+    assertThat(
+            complaintsOfOwnMetrics(
+                """
+                # TYPE order_timeout_wait_ms gauge
+                order_timeout_wait_ms 1
+                # HELP kafka_wait_ms theirs
+                # TYPE kafka_wait_ms gauge
+                kafka_wait_ms 1
+                """))
+        .hasSize(2)
+        .allMatch(line -> line.startsWith("order_timeout_wait_ms "));
+  }
+
+  /**
+   * Complaints but for those of metrics that come with libraries (Micrometer's binders of the JVM,
+   * of Tomcat and of Kafka's clients), whose names are not the service's to choose.
+   */
+  private static List<String> complaintsOfOwnMetrics(String exposition) {
+    Result result = Tool.PROMTOOL.run(exposition, "check", "metrics");
+    assertThat(result.exitCode()).as(result.output()).isIn(0, COMPLAINTS);
+    return result.output().lines().filter(line -> line.startsWith(OWN)).toList();
+  }
+
+  private static List<Path> files(String folder) {
+    return DeployedFiles.list(DeployedFiles.PROMETHEUS.resolve(folder), ".yml");
+  }
+
+  private static Result promtool(String check, List<Path> files) {
+    return Tool.PROMTOOL.run(
+        "",
+        Stream.concat(Stream.of("check", check), files.stream().map(Path::toString))
+            .toArray(String[]::new));
+  }
+}
