@@ -11,6 +11,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * What can be chosen about the local platform.
  *
+ * @param kafka {@code host:port} of a Kafka that runs elsewhere and that a service works on
+ *     already: then only the traffic and the report are started
  * @param dataDirectory where Postgres and Kafka keep their data; relative to the working directory
  * @param kafkaPort preferred port of Kafka; 0 for any
  * @param postgresPort preferred port of Postgres; 0 for any
@@ -22,6 +24,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  */
 @ConfigurationProperties("local")
 record LocalOptions(
+    @Nullable String kafka,
     @DefaultValue(".local/data") Path dataDirectory,
     @DefaultValue("9092") int kafkaPort,
     @DefaultValue("5432") int postgresPort,

@@ -5,7 +5,9 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.OptionalLong;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.logging.LoggingInitializationContext;
@@ -14,7 +16,7 @@ import org.springframework.core.env.StandardEnvironment;
 
 /**
  * Everything in one process: Postgres, Kafka, the service, a shop's traffic and a report of what
- * comes of it. {@link LocalOptions} are its options.
+ * comes of it; or the last two alone, for a Kafka elsewhere. {@link LocalOptions} are its options.
  */
 public final class LocalPlatform implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(LocalPlatform.class);
@@ -48,6 +50,18 @@ public final class LocalPlatform implements AutoCloseable {
 
   private void start(String... arguments) {
     LocalOptions options = Options.of(arguments);
+    String kafka = options.kafka();
+    if (kafka == null) {
+      startEverything(options, arguments);
+    } else {
+      OrderLedger ledger = watch(kafka, clock.millis(), options);
+      out.println("Order timeout is elsewhere, Ctrl-C stops the shop.");
+      out.println("  Kafka       " + kafka);
+      play(kafka, ledger, OptionalLong::empty, options);
+    }
+  }
+
+  private void startEverything(LocalOptions options, String... arguments) {
     out.println("Starting Postgres and Kafka in " + options.dataDirectory());
     EmbeddedPlatform platform =
         add(
@@ -65,11 +79,7 @@ public final class LocalPlatform implements AutoCloseable {
                 managementPort,
                 Passwords.in(platform.dataDirectory().resolve("operator-password")),
                 arguments));
-
-    Duration memory = options.traffic().timeoutMax().plus(MEMORY);
-    OrderLedger ledger = new OrderLedger(startMillis, clock.millis(), memory);
-    Watcher watcher = add(new Watcher(platform.bootstrapServers(), ledger, startMillis, memory));
-    watcher.start();
+    OrderLedger ledger = watch(platform.bootstrapServers(), startMillis, options);
     out.println(
         """
 
@@ -91,13 +101,24 @@ public final class LocalPlatform implements AutoCloseable {
                 platform.username(),
                 platform.passwordFile(),
                 platform.dataDirectory()));
-    startTraffic(platform, options.traffic());
-    out.println();
-    Report report = add(new Report(ledger, service::pending, clock, out));
-    report.start(options.reportInterval());
+    play(platform.bootstrapServers(), ledger, service::pending, options);
   }
 
-  private void startTraffic(EmbeddedPlatform platform, LocalOptions.Traffic options) {
+  private OrderLedger watch(String kafka, long startMillis, LocalOptions options) {
+    Duration memory = options.traffic().timeoutMax().plus(MEMORY);
+    OrderLedger ledger = new OrderLedger(startMillis, clock.millis(), memory);
+    add(new Watcher(kafka, ledger, startMillis, memory)).start();
+    return ledger;
+  }
+
+  private void play(
+      String kafka, OrderLedger ledger, Supplier<OptionalLong> pending, LocalOptions options) {
+    startTraffic(kafka, options.traffic());
+    out.println();
+    add(new Report(ledger, pending, clock, out)).start(options.reportInterval());
+  }
+
+  private void startTraffic(String kafka, LocalOptions.Traffic options) {
     if (!options.enabled()) {
       out.println("  traffic     none");
       return;
@@ -111,8 +132,7 @@ public final class LocalPlatform implements AutoCloseable {
         options.timeoutMin().toSeconds(),
         options.timeoutMax().toSeconds(),
         seed);
-    ShopTraffic traffic = add(ShopTraffic.to(platform.bootstrapServers(), options, seed, clock));
-    traffic.start();
+    add(ShopTraffic.to(kafka, options, seed, clock)).start();
   }
 
   /** Now, since the service would do it when Kafka's threads are logging already. */

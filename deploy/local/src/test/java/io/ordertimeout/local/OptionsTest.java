@@ -16,6 +16,7 @@ class OptionsTest {
     assertThat(Options.of())
         .isEqualTo(
             new LocalOptions(
+                null,
                 Path.of(".local/data"),
                 9092,
                 5432,
@@ -32,6 +33,7 @@ class OptionsTest {
   void commandLine() {
     LocalOptions options =
         Options.of(
+            "--local.kafka=kafka:19092",
             "--local.traffic.enabled=false",
             "--local.traffic.orders-per-second=0.5",
             "--local.traffic.seed=42",
@@ -42,6 +44,7 @@ class OptionsTest {
             "--local.report-interval=500ms",
             "--server.address=0.0.0.0");
 
+    assertThat(options.kafka()).isEqualTo("kafka:19092");
     assertThat(options.traffic().enabled()).isFalse();
     assertThat(options.traffic().ordersPerSecond()).isEqualTo(0.5);
     assertThat(options.traffic().seed()).isEqualTo(42);
