@@ -8,6 +8,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.springframework.boot.kafka.autoconfigure.DefaultKafkaProducerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.kafka.core.KafkaAdmin;
 import org.springframework.kafka.core.ProducerFactory;
 
@@ -24,20 +25,28 @@ class KafkaConfiguration {
   /** Bytes, idempotently and acknowledged by all replicas: "at least once" rests on it. */
   @Bean
   DefaultKafkaProducerFactoryCustomizer reliableProducer() {
-    return factory ->
-        factory.updateConfigs(
-            Map.of(
-                ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG,
-                ByteArraySerializer.class,
-                ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG,
-                ByteArraySerializer.class,
-                ProducerConfig.ACKS_CONFIG,
-                "all",
-                ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG,
-                true));
+    return factory -> {
+      factory.updateConfigs(
+          Map.of(
+              ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG,
+              ByteArraySerializer.class,
+              ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG,
+              ByteArraySerializer.class,
+              ProducerConfig.ACKS_CONFIG,
+              "all",
+              ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG,
+              true));
+      // A wrong setting ends the start, although the producer is made later.
+      ProducerConfig unused = new ProducerConfig(factory.getConfigurationProperties());
+    };
   }
 
-  /** One producer for all that is written; thread-safe, closed with its factory. */
+  /**
+   * One producer for all that is written; thread-safe, closed with its factory. Made when somebody
+   * has something to write, so when Kafka has let the other clients in: an idempotent producer that
+   * is refused when it asks for its id never asks again.
+   */
+  @Lazy
   @Bean(destroyMethod = "")
   @SuppressWarnings("unchecked")
   Producer<byte[], byte[]> producer(ProducerFactory<?, ?> factory) {

@@ -18,6 +18,7 @@ import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.stereotype.Component;
 
 /** Sends a batch of events, then awaits it, and measures how late the cancellations are. */
@@ -37,7 +38,7 @@ class EventPublisher {
 
   EventPublisher(
       EventRecords records,
-      Producer<byte[], byte[]> producer,
+      @Lazy Producer<byte[], byte[]> producer,
       DatabaseClock clock,
       Activity activity,
       DecisionDelays delays,
