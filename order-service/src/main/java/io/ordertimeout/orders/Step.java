@@ -5,6 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
 
 /**
  * Whether a step of the way works, and a log of its failures that an outage does not flood: the
@@ -53,8 +54,14 @@ public final class Step {
           TimeUnit.NANOSECONDS.toSeconds(now - failingSinceNanos),
           failures,
           consequence,
-          failure.toString());
+          reason(failure));
     }
+  }
+
+  /** A failure and what it goes back to, in one line for the log. */
+  public static String reason(Throwable failure) {
+    Throwable cause = NestedExceptionUtils.getMostSpecificCause(failure);
+    return cause == failure ? failure.toString() : failure + "; caused by " + cause;
   }
 
   /** Notes that the step did its work; cheap while it does not fail. */

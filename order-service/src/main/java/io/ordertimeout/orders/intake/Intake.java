@@ -3,6 +3,7 @@ package io.ordertimeout.orders.intake;
 import io.ordertimeout.orders.InputTopics;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.PostgresAwayException;
+import io.ordertimeout.orders.Step;
 import io.ordertimeout.orders.Steps;
 import io.ordertimeout.orders.expiry.PaymentWatermark;
 import io.ordertimeout.orders.shard.Shards;
@@ -78,7 +79,7 @@ public class Intake implements SmartLifecycle {
     try {
       prerequisites.meet();
     } catch (KafkaException | PostgresAwayException | DataAccessException e) {
-      log.warn("The intake starts as soon as Kafka and Postgres answer: {}", e.toString());
+      log.warn("The intake starts as soon as Kafka and Postgres let it: {}", Step.reason(e));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return;
