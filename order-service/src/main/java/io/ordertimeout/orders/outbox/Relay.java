@@ -172,6 +172,7 @@ public class Relay extends BackgroundLoop {
   private void sweep() {
     nextSweepNanos = System.nanoTime() + settings.sweepInterval().toNanos();
     if (shards.isEmpty()) {
+      step.succeeded();
       return;
     }
     if (followUp) {
@@ -179,7 +180,11 @@ public class Relay extends BackgroundLoop {
       followUp = false;
       sweepIn(GRACE);
     }
-    List<OutboxEvent> left = rows.leftBehind(shards, GRACE.toMillis() / 1e3, SWEEP_LIMIT);
+    List<OutboxEvent> left = leftBehind();
+    if (left.isEmpty() && !step.failing().isZero() && rows.count(shards) == 0) {
+      // Otherwise it would count as failing until there is something to publish again.
+      step.succeeded();
+    }
     List<OutboxEvent> forgotten =
         left.stream().filter(event -> !underWay.contains(event.id())).toList();
     if (!forgotten.isEmpty()) {
@@ -188,6 +193,15 @@ public class Relay extends BackgroundLoop {
     }
     if (left.size() == SWEEP_LIMIT) {
       sweepIn(RETRY);
+    }
+  }
+
+  private List<OutboxEvent> leftBehind() {
+    try {
+      return rows.leftBehind(shards, GRACE.toMillis() / 1e3, SWEEP_LIMIT);
+    } catch (RuntimeException e) {
+      sweepSoon();
+      throw e;
     }
   }
 
