@@ -7,11 +7,15 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
 import kafka.server.KafkaConfig;
 import kafka.server.KafkaRaftServer;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.security.auth.SecurityProtocol;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.metadata.storage.Formatter;
 import org.apache.kafka.server.common.MetadataVersion;
@@ -42,37 +46,66 @@ public final class EmbeddedKafka implements AutoCloseable {
    */
   public record ProxiedListener(int port, int advertisedPort) {}
 
+  /**
+   * A further listener, for clients that have to prove something.
+   *
+   * @param name in capitals
+   * @param port where the broker listens
+   * @param protocol what they have to do
+   * @param settings the broker's settings that hold for this listener alone
+   */
+  public record SecuredListener(
+      String name, int port, SecurityProtocol protocol, Map<String, String> settings) {
+
+    public SecuredListener {
+      settings = Map.copyOf(settings);
+    }
+
+    private String address() {
+      return name + "://" + Ports.LOOPBACK + ":" + port;
+    }
+  }
+
   private final Path directory;
   private final int port;
   private final @Nullable ProxiedListener proxied;
+  private final List<SecuredListener> secured;
   private final @Nullable EmbeddedKafka first;
   private @Nullable KafkaRaftServer server;
   private int controllerPort;
 
   EmbeddedKafka(Path directory, int preferredPort) throws IOException {
-    this(directory, preferredPort, null);
+    this(directory, preferredPort, null, List.of(), null);
+  }
+
+  /** A broker that has secured listeners beside the open one. */
+  public EmbeddedKafka(Path directory, int preferredPort, List<SecuredListener> secured)
+      throws IOException {
+    this(directory, preferredPort, null, secured, null);
   }
 
   public EmbeddedKafka(Path directory, int preferredPort, @Nullable ProxiedListener proxied)
       throws IOException {
-    this(directory, preferredPort, proxied, null);
+    this(directory, preferredPort, proxied, List.of(), null);
   }
 
   private EmbeddedKafka(
       Path directory,
       int preferredPort,
       @Nullable ProxiedListener proxied,
+      List<SecuredListener> secured,
       @Nullable EmbeddedKafka first)
       throws IOException {
     this.directory = Files.createDirectories(directory.toAbsolutePath().normalize());
     this.port = Ports.free("Kafka", preferredPort);
     this.proxied = proxied;
+    this.secured = List.copyOf(secured);
     this.first = first;
   }
 
   /** A second broker of this one's cluster, with no controller of its own: this one has to run. */
   EmbeddedKafka second(Path secondDirectory) throws IOException {
-    return new EmbeddedKafka(secondDirectory, 0, null, this);
+    return new EmbeddedKafka(secondDirectory, 0, null, List.of(), this);
   }
 
   public String bootstrapServers() {
@@ -156,6 +189,14 @@ public final class EmbeddedKafka implements AutoCloseable {
     settings.setProperty("controller.listener.names", CONTROLLER);
     settings.setProperty("inter.broker.listener.name", CLIENTS);
     String listeners = CLIENTS + "://" + bootstrapServers();
+    String protocols =
+        CLIENTS + ":PLAINTEXT," + PROXIED + ":PLAINTEXT," + CONTROLLER + ":PLAINTEXT";
+    for (SecuredListener listener : secured) {
+      listeners += "," + listener.address();
+      protocols += "," + listener.name() + ":" + listener.protocol();
+      String prefix = "listener.name." + listener.name().toLowerCase(Locale.ROOT) + ".";
+      listener.settings().forEach((name, value) -> settings.setProperty(prefix + name, value));
+    }
     String advertised = listeners;
     if (proxied != null) {
       String listener = "," + PROXIED + "://" + Ports.LOOPBACK + ":";
@@ -165,9 +206,7 @@ public final class EmbeddedKafka implements AutoCloseable {
     settings.setProperty(
         "listeners", first == null ? listeners + "," + CONTROLLER + "://" + controller : listeners);
     settings.setProperty("advertised.listeners", advertised);
-    settings.setProperty(
-        "listener.security.protocol.map",
-        CLIENTS + ":PLAINTEXT," + PROXIED + ":PLAINTEXT," + CONTROLLER + ":PLAINTEXT");
+    settings.setProperty("listener.security.protocol.map", protocols);
     // A broker that was killed may register anew only when its last session has ended, and a
     // killed consumer's partitions go to the next one only when its session has.
     settings.setProperty("broker.session.timeout.ms", "3000");

@@ -13,6 +13,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,16 +32,39 @@ public final class EmbeddedPostgres implements AutoCloseable {
   private static final String SETTINGS = "order-timeout.conf";
   private static final int WAIT_SECONDS = 60;
 
+  /**
+   * What the server proves itself with, so that clients may come by TLS.
+   *
+   * @param certificate its certificate and those up to the authority, PEM
+   * @param privateKey PEM
+   */
+  public record Identity(String certificate, String privateKey) {
+
+    /** The key stays secret. */
+    @Override
+    public String toString() {
+      return "Identity";
+    }
+  }
+
   private final Path home;
   private final Path data;
   private final int port;
   private final PostgresBinaries binaries;
   private final Privileges privileges;
   private final String password;
+  private final @Nullable Identity identity;
   private boolean running;
 
   /** Also stops an orphan of the last run, since that may hold the port. */
   public EmbeddedPostgres(Path home, int preferredPort) throws IOException {
+    this(home, preferredPort, null);
+  }
+
+  /** A server that takes connections by TLS, beside open ones. */
+  public EmbeddedPostgres(Path home, int preferredPort, @Nullable Identity identity)
+      throws IOException {
+    this.identity = identity;
     this.home = Files.createDirectories(home.toAbsolutePath().normalize());
     this.data = this.home.resolve("data");
     this.binaries = PostgresBinaries.unpacked();
@@ -65,6 +89,10 @@ public final class EmbeddedPostgres implements AutoCloseable {
   public synchronized void start() throws IOException {
     if (running) {
       return;
+    }
+    if (identity != null) {
+      PrivateFile.write(certificateFile(), identity.certificate());
+      PrivateFile.write(keyFile(), identity.privateKey());
     }
     privileges.own(home);
     clearOfLastRun();
@@ -182,7 +210,23 @@ public final class EmbeddedPostgres implements AutoCloseable {
         synchronous_commit = on
         log_min_messages = warning
         """
-        .formatted(port, Ports.LOOPBACK);
+            .formatted(port, Ports.LOOPBACK)
+        + (identity == null
+            ? ""
+            : """
+            ssl = on
+            ssl_cert_file = '%s'
+            ssl_key_file = '%s'
+            """
+                .formatted(certificateFile(), keyFile()));
+  }
+
+  private Path certificateFile() {
+    return home.resolve("server.crt");
+  }
+
+  private Path keyFile() {
+    return home.resolve("server.key");
   }
 
   private void createDatabase() throws IOException {

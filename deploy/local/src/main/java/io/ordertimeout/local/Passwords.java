@@ -4,8 +4,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 
@@ -31,15 +29,6 @@ final class Passwords {
   private static void create(Path file) throws IOException {
     byte[] random = new byte[BYTES];
     new SecureRandom().nextBytes(random);
-    Path unfinished =
-        PostgresBinaries.isWindows()
-            ? Files.createTempFile(file.getParent(), "password", null)
-            : Files.createTempFile(
-                file.getParent(),
-                "password",
-                null,
-                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-    Files.writeString(unfinished, HexFormat.of().formatHex(random));
-    Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
+    PrivateFile.write(file, HexFormat.of().formatHex(random));
   }
 }

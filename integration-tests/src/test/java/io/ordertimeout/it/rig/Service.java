@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.orders.OrderServiceApplication;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -53,6 +54,23 @@ public final class Service implements AutoCloseable {
 
   /** Whether it says that it does its work. */
   public boolean isReady() {
+    try {
+      return readiness().statusCode() == 200;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** What it says of its work, part by part. */
+  public String health() {
+    try {
+      return readiness().body();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private HttpResponse<String> readiness() throws IOException {
     String port = property("local.management.port");
     HttpRequest readiness =
         HttpRequest.newBuilder(
@@ -60,15 +78,10 @@ public final class Service implements AutoCloseable {
             .timeout(Duration.ofSeconds(30))
             .build();
     try {
-      return HttpClient.newHttpClient()
-              .send(readiness, HttpResponse.BodyHandlers.discarding())
-              .statusCode()
-          == 200;
-    } catch (IOException e) {
-      return false;
+      return HttpClient.newHttpClient().send(readiness, HttpResponse.BodyHandlers.ofString());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return false;
+      throw new IOException(e);
     }
   }
 

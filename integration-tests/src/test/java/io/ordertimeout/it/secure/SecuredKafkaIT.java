@@ -1,0 +1,272 @@
+package io.ordertimeout.it.secure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.netty.pkitesting.X509Bundle;
+import io.ordertimeout.it.rig.Service;
+import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.rig.TestPlatform;
+import io.ordertimeout.local.EmbeddedKafka;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.admin.ScramCredentialInfo;
+import org.apache.kafka.clients.admin.ScramMechanism;
+import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
+import org.apache.kafka.common.security.auth.SecurityProtocol;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/**
+ * Kafka by TLS, with a password or with a certificate. The service knows no other address, so each
+ * of its clients has to use the settings.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class SecuredKafkaIT {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final String USER = "order-timeout";
+
+  @TempDir private static Path directory;
+
+  private static Authority authority;
+  private static X509Bundle client;
+  private static EmbeddedKafka kafka;
+  private static TestPlatform open;
+  private static int passwordPort;
+  private static int certificatePort;
+
+  @BeforeAll
+  static void start() throws Exception {
+    authority = Authority.create("authority");
+    client = authority.client();
+    passwordPort = freePort();
+    certificatePort = freePort();
+    X509Bundle server = authority.server();
+    Map<String, String> identity =
+        Map.of(
+            "ssl.keystore.type", "PEM",
+            "ssl.keystore.certificate.chain", server.getCertificatePathPEM(),
+            "ssl.keystore.key", server.getPrivateKeyPEM());
+    kafka =
+        new EmbeddedKafka(
+            directory.resolve("kafka"),
+            0,
+            List.of(
+                new EmbeddedKafka.SecuredListener(
+                    "PASSWORD",
+                    passwordPort,
+                    SecurityProtocol.SASL_SSL,
+                    with(
+                        identity,
+                        Map.of(
+                            "sasl.enabled.mechanisms",
+                            "SCRAM-SHA-512",
+                            "scram-sha-512.sasl.jaas.config",
+                            "org.apache.kafka.common.security.scram.ScramLoginModule required;"))),
+                new EmbeddedKafka.SecuredListener(
+                    "CERTIFICATE",
+                    certificatePort,
+                    SecurityProtocol.SSL,
+                    with(
+                        identity,
+                        Map.of(
+                            "ssl.client.auth",
+                            "required",
+                            "ssl.truststore.type",
+                            "PEM",
+                            "ssl.truststore.certificates",
+                            authority.certificate())))));
+    kafka.start();
+    TestPlatform shared = TestPlatform.shared();
+    open =
+        new TestPlatform(
+            kafka.bootstrapServers(), shared.jdbcUrl(), shared.username(), shared.password());
+  }
+
+  @AfterAll
+  static void stop() {
+    kafka.close();
+  }
+
+  @Test
+  void aPasswordLetsAllClientsIn(CapturedOutput output) throws IOException {
+    String password = password();
+    try (Stage stage = stage(passwordPort)) {
+      expect(stage, password);
+      try (Service service = stage.startService(byPassword(authority, password))) {
+        service.awaitReady(true);
+        Orders.assertUnpaidOnesAloneAreCancelled(stage);
+      }
+    }
+    Secrets.of(password).assertNotIn(output);
+  }
+
+  @Test
+  void aCertificateLetsAllClientsIn(CapturedOutput output) throws IOException {
+    try (Stage stage = stage(certificatePort);
+        Service service = stage.startService(byCertificate())) {
+      service.awaitReady(true);
+      Orders.assertUnpaidOnesAloneAreCancelled(stage);
+    }
+    Secrets.of(Secrets.lineOf(client)).assertNotIn(output);
+  }
+
+  @Test
+  void aPasswordThatIsRefusedIsSaidAndTriedUntilItIsTaken(CapturedOutput output)
+      throws IOException {
+    String password = password();
+    try (Stage stage = stage(passwordPort)) {
+      expect(stage, password());
+      try (Service service = stage.startService(byPassword(authority, password))) {
+        awaitWords(service, output, "invalid credentials with SASL mechanism SCRAM-SHA-512");
+
+        expect(stage, password);
+
+        service.awaitReady(true);
+        Orders.assertUnpaidOnesAloneAreCancelled(stage);
+      }
+    }
+    Secrets.of(password).assertNotIn(output);
+  }
+
+  @Test
+  void aPasswordThatIsRefusedLaterIsTriedUntilItIsTaken(CapturedOutput output) throws IOException {
+    String password = password();
+    try (Stage stage = stage(passwordPort)) {
+      expect(stage, password);
+      try (Service service = stage.startService(byPassword(authority, password))) {
+        service.awaitReady(true);
+        expect(stage, password());
+        // Whoever is in stays in, until the connections are gone.
+        kafka.stop();
+        kafka.start();
+        awaitWords(service, output, "invalid credentials with SASL mechanism SCRAM-SHA-512");
+
+        expect(stage, password);
+
+        service.awaitReady(true);
+        Orders.assertUnpaidOnesAloneAreCancelled(stage);
+      }
+    }
+    Secrets.of(password).assertNotIn(output);
+  }
+
+  @Test
+  void aBrokerOfAnUnknownAuthorityIsNotTrusted(CapturedOutput output) throws Exception {
+    String password = password();
+    Authority another = Authority.create("another");
+    try (Stage stage = stage(passwordPort)) {
+      expect(stage, password);
+      try (Service service = stage.startService(byPassword(another, password))) {
+        awaitWords(service, output, "unable to find valid certification path");
+      }
+    }
+    Secrets.of(password).assertNotIn(output);
+  }
+
+  @Test
+  void aClientWithoutACertificateIsRefused(CapturedOutput output) throws IOException {
+    try (Stage stage = stage(certificatePort);
+        Service service = stage.startService(trusting(authority, "SSL"))) {
+      awaitWords(service, output, "failed authentication due to");
+    }
+  }
+
+  /** Waits until the service has said it, in its log and in its health. */
+  private static void awaitWords(Service service, CapturedOutput output, String words) {
+    await("words of the log").atMost(PATIENCE).until(() -> output.getAll().contains(words));
+    await("health")
+        .atMost(PATIENCE)
+        .untilAsserted(() -> assertThat(service.health()).contains("\"kafka\"", "Authentication"));
+    assertThat(service.isReady()).isFalse();
+  }
+
+  private static Stage stage(int port) {
+    return Stage.on(
+        open,
+        new TestPlatform("127.0.0.1:" + port, open.jdbcUrl(), open.username(), open.password()));
+  }
+
+  private static String[] byPassword(Authority trusted, String password) throws IOException {
+    return settings(
+        trusting(trusted, "SASL_SSL"),
+        "spring.kafka.properties.sasl.mechanism",
+        "SCRAM-SHA-512",
+        "spring.kafka.properties.sasl.jaas.config",
+        "org.apache.kafka.common.security.scram.ScramLoginModule required username=\"%s\" password=\"%s\";"
+            .formatted(USER, password));
+  }
+
+  private static String[] byCertificate() throws IOException {
+    Path certificate = directory.resolve("client.crt");
+    Path key = directory.resolve("client.key");
+    Files.writeString(certificate, client.getCertificatePathPEM());
+    Files.writeString(key, client.getPrivateKeyPEM());
+    return settings(
+        trusting(authority, "SSL"),
+        "spring.ssl.bundle.pem.kafka.keystore.certificate",
+        "file:" + certificate,
+        "spring.ssl.bundle.pem.kafka.keystore.private-key",
+        "file:" + key);
+  }
+
+  private static String[] trusting(Authority trusted, String protocol) throws IOException {
+    return new String[] {
+      "spring.kafka.security.protocol",
+      protocol,
+      "spring.kafka.ssl.bundle",
+      "kafka",
+      "spring.ssl.bundle.pem.kafka.truststore.certificate",
+      "file:" + trusted.certificateIn(directory)
+    };
+  }
+
+  private static String[] settings(String[] first, String... more) {
+    return Stream.concat(Stream.of(first), Stream.of(more)).toArray(String[]::new);
+  }
+
+  /** Makes the broker expect that password. */
+  private static void expect(Stage stage, String password) {
+    Stage.get(
+        stage
+            .admin()
+            .alterUserScramCredentials(
+                List.of(
+                    new UserScramCredentialUpsertion(
+                        USER,
+                        new ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096),
+                        password)))
+            .all());
+  }
+
+  private static String password() {
+    return UUID.randomUUID().toString();
+  }
+
+  private static Map<String, String> with(Map<String, String> some, Map<String, String> more) {
+    return Stream.of(some, more)
+        .flatMap(settings -> settings.entrySet().stream())
+        .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+}
