@@ -1,6 +1,5 @@
 package io.ordertimeout.it.rig;
 
-import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -26,22 +25,30 @@ public final class ChildProcess {
 
   /** Starts it; what it writes is added to a log file of that name. */
   public static ChildProcess start(String logName, List<String> command) {
+    return start(logName, new ProcessBuilder(command));
+  }
+
+  /** The same, in the directory and environment that are set. */
+  public static ChildProcess start(String logName, ProcessBuilder builder) {
     try {
-      File log =
-          Files.createDirectories(Path.of(System.getProperty("service.logs")))
-              .resolve(logName + ".log")
-              .toFile();
+      Path log = log(logName);
+      Files.createDirectories(log.getParent());
       ChildProcess child =
           new ChildProcess(
-              new ProcessBuilder(command)
+              builder
                   .redirectErrorStream(true)
-                  .redirectOutput(ProcessBuilder.Redirect.appendTo(log))
+                  .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
                   .start());
       Runtime.getRuntime().addShutdownHook(child.reaper);
       return child;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** The log file of that name. */
+  public static Path log(String logName) {
+    return Path.of(System.getProperty("service.logs"), logName + ".log");
   }
 
   public boolean isAlive() {

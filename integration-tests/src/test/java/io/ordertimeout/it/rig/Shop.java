@@ -71,6 +71,12 @@ public final class Shop implements AutoCloseable {
                 1)));
   }
 
+  /** A shop whose records are compressed. */
+  public static Shop compressing(TestPlatform platform, TopicNames topics, String codec) {
+    return new Shop(
+        topics, producer(platform, Map.of(ProducerConfig.COMPRESSION_TYPE_CONFIG, codec)));
+  }
+
   private static Producer<byte[], byte[]> producer(
       TestPlatform platform, Map<String, Object> more) {
     Map<String, Object> settings = new LinkedHashMap<>(more);

@@ -230,6 +230,11 @@ public final class Stage implements AutoCloseable {
     return Shop.transactional(platform, topics, id, timeout);
   }
 
+  /** A shop whose records are compressed. */
+  public Shop compressingShop(String codec) {
+    return Shop.compressing(platform, topics, codec);
+  }
+
   /** A shop that waits for Kafka as long as it takes. */
   public Shop patientShop() {
     return Shop.patient(platform, topics);

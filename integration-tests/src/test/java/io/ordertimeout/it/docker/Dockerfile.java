@@ -1,0 +1,123 @@
+package io.ordertimeout.it.docker;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What our Dockerfile says, stage by stage. */
+final class Dockerfile {
+
+  record Instruction(String name, String arguments) {
+
+    List<String> words() {
+      return Arrays.asList(arguments.split("\\s+"));
+    }
+
+    /** A command in exec form, which is the only one that signals reach. */
+    List<String> command() {
+      return List.of(JsonMapper.shared().readValue(arguments, String[].class));
+    }
+  }
+
+  private record BuildStage(String base, List<Instruction> instructions) {}
+
+  private final Map<String, BuildStage> stages = new LinkedHashMap<>();
+
+  static Dockerfile read(Path file) {
+    try {
+      return new Dockerfile(Files.readAllLines(file));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private Dockerfile(List<String> lines) {
+    Map<String, String> arguments = new HashMap<>();
+    List<Instruction> current = new ArrayList<>();
+    for (Instruction instruction : instructions(lines)) {
+      switch (instruction.name()) {
+        case "ARG" -> {
+          String[] definition = instruction.arguments().split("=", 2);
+          arguments.put("${" + definition[0] + "}", definition[1]);
+        }
+        case "FROM" -> {
+          String from = instruction.arguments();
+          for (Map.Entry<String, String> argument : arguments.entrySet()) {
+            from = from.replace(argument.getKey(), argument.getValue());
+          }
+          String[] words = from.split(" AS ", 2);
+          current = new ArrayList<>();
+          stages.put(words[1], new BuildStage(words[0], current));
+        }
+        default -> current.add(instruction);
+      }
+    }
+  }
+
+  private static List<Instruction> instructions(List<String> lines) {
+    List<Instruction> instructions = new ArrayList<>();
+    StringBuilder joined = new StringBuilder();
+    for (String line : lines) {
+      if (line.isBlank() || line.stripLeading().startsWith("#")) {
+        continue;
+      }
+      if (line.endsWith("\\")) {
+        joined.append(line, 0, line.length() - 1);
+        continue;
+      }
+      String[] words = joined.append(line).toString().split("\\s+", 2);
+      instructions.add(new Instruction(words[0], words[1].strip()));
+      joined.setLength(0);
+    }
+    return instructions;
+  }
+
+  /** The stages in their order; the last one is built if none is named. */
+  List<String> stages() {
+    return List.copyOf(stages.keySet());
+  }
+
+  /** The images that come from elsewhere. */
+  List<String> baseImages() {
+    return stages.values().stream()
+        .map(BuildStage::base)
+        .filter(base -> !stages.containsKey(base))
+        .toList();
+  }
+
+  /** The instructions of that name in a stage and those it is built on, the earliest first. */
+  List<Instruction> all(String stage, String name) {
+    BuildStage found = stages.get(stage);
+    return found == null
+        ? List.of()
+        : Stream.concat(
+                all(found.base(), name).stream(),
+                found.instructions().stream().filter(one -> one.name().equals(name)))
+            .toList();
+  }
+
+  /** The one of them that counts. */
+  Instruction last(String stage, String name) {
+    List<Instruction> all = all(stage, name);
+    if (all.isEmpty()) {
+      throw new IllegalArgumentException("stage " + stage + " has no " + name);
+    }
+    return Objects.requireNonNull(all.get(all.size() - 1));
+  }
+
+  /** What Docker runs to see whether a container of the stage is healthy. */
+  List<String> healthcheck(String stage) {
+    String arguments = last(stage, "HEALTHCHECK").arguments();
+    return new Instruction("CMD", arguments.substring(arguments.indexOf("CMD ") + 4)).command();
+  }
+}

@@ -1,0 +1,219 @@
+package io.ordertimeout.it.docker;
+
+import io.ordertimeout.it.rig.ChildProcess;
+import java.io.IOException;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * An image of the Dockerfile, built and run without Docker: its layers are extracted and copied by
+ * the instructions of the Dockerfile, and its command is run on them as a plain process, by the
+ * user of the image if we may, in a directory that cannot be written to.
+ */
+final class Image {
+
+  private final Dockerfile dockerfile;
+  private final String stage;
+  private final List<String> extraction;
+  private final Path jar;
+  private final Path layers;
+  private final Path workingDirectory;
+  private final Path temporary;
+
+  private Image(Dockerfile dockerfile, String stage, Path directory) throws IOException {
+    this.dockerfile = dockerfile;
+    this.stage = stage;
+    this.extraction = extraction();
+    this.jar = Repository.TOP.resolve(extraction.get(extraction.indexOf("-jar") + 1));
+    this.layers = directory.resolve("layers");
+    this.workingDirectory = Files.createDirectory(directory.resolve("application"));
+    this.temporary = Files.createDirectory(directory.resolve("tmp"));
+  }
+
+  /**
+   * Builds it of the jar that this build has made.
+   *
+   * @param directory an empty one, which others may pass through
+   */
+  static Image build(Dockerfile dockerfile, String stage, Path directory) throws IOException {
+    Image image = new Image(dockerfile, stage, directory);
+    image.extract();
+    for (Copy copy : image.copies()) {
+      image.copy(copy);
+    }
+    image.makeReadOnly();
+    return image;
+  }
+
+  /** A {@code COPY} of a layer. */
+  private record Copy(String buildStage, String layer) {
+
+    static Copy of(Dockerfile.Instruction instruction) {
+      List<String> words = instruction.words();
+      if (words.size() != 3
+          || !words.get(0).startsWith("--from=")
+          || !words.get(1).matches("/layers/[a-z-]+/")
+          || !words.get(2).equals("./")) {
+        throw new IllegalArgumentException("not a layer: COPY " + instruction.arguments());
+      }
+      return new Copy(
+          words.get(0).substring("--from=".length()),
+          words.get(1).substring("/layers/".length(), words.get(1).length() - 1));
+    }
+  }
+
+  private List<Copy> copies() {
+    return dockerfile.all(stage, "COPY").stream().map(Copy::of).toList();
+  }
+
+  /** The layers that the image consists of, in their order. */
+  List<String> copiedLayers() {
+    return copies().stream().map(Copy::layer).toList();
+  }
+
+  /** The layers that the build makes, in their order, but for those that are empty. */
+  List<String> builtLayers() throws IOException {
+    List<String> built = new ArrayList<>();
+    for (String layer : layersOf(jar)) {
+      try (Stream<Path> files = Files.walk(layers.resolve(layer))) {
+        if (files.anyMatch(Files::isRegularFile)) {
+          built.add(layer);
+        }
+      }
+    }
+    return built;
+  }
+
+  private static List<String> layersOf(Path jar) throws IOException {
+    try (FileSystem content = FileSystems.newFileSystem(jar)) {
+      JsonNode index = Yamls.read(content.getPath("BOOT-INF/layers.idx"));
+      return index.valueStream().flatMap(layer -> layer.propertyNames().stream()).toList();
+    }
+  }
+
+  /** How the build stage takes the jar apart. */
+  private List<String> extraction() {
+    return dockerfile.all(copies().get(0).buildStage(), "RUN").stream()
+        .map(Dockerfile.Instruction::words)
+        .filter(words -> words.contains("-Djarmode=tools"))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private void extract() {
+    List<String> command = new ArrayList<>(extraction);
+    command.set(command.indexOf("java"), ChildProcess.JAVA);
+    command.set(command.indexOf("-jar") + 1, jar.toString());
+    command.set(command.indexOf("--destination") + 1, layers.toString());
+    int exit = Repository.exitCode(new ProcessBuilder(command).inheritIO());
+    if (exit != 0) {
+      throw new IllegalStateException(command + " ended with " + exit);
+    }
+  }
+
+  private void copy(Copy copy) throws IOException {
+    Path layer = layers.resolve(copy.layer());
+    try (Stream<Path> files = Files.walk(layer)) {
+      for (Path file : (Iterable<Path>) files::iterator) {
+        Path target = workingDirectory.resolve(layer.relativize(file));
+        if (Files.isDirectory(file)) {
+          Files.createDirectories(target);
+        } else {
+          Files.copy(file, target);
+        }
+      }
+    }
+  }
+
+  private void makeReadOnly() throws IOException {
+    Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString("rwxrwxrwx"));
+    try (Stream<Path> files = Files.walk(workingDirectory)) {
+      for (Path file : (Iterable<Path>) files::iterator) {
+        Set<PosixFilePermission> readable =
+            EnumSet.of(
+                PosixFilePermission.OWNER_READ,
+                PosixFilePermission.GROUP_READ,
+                PosixFilePermission.OTHERS_READ);
+        if (Files.isDirectory(file)) {
+          readable.add(PosixFilePermission.OWNER_EXECUTE);
+          readable.add(PosixFilePermission.GROUP_EXECUTE);
+          readable.add(PosixFilePermission.OTHERS_EXECUTE);
+        }
+        Files.setPosixFilePermissions(file, readable);
+      }
+    }
+  }
+
+  /** The files of the image's directory and their sizes, to see whether somebody wrote there. */
+  Map<String, Long> content() throws IOException {
+    Map<String, Long> content = new TreeMap<>();
+    try (Stream<Path> files = Files.walk(workingDirectory)) {
+      for (Path file : (Iterable<Path>) files::iterator) {
+        content.put(workingDirectory.relativize(file).toString(), Files.size(file));
+      }
+    }
+    return content;
+  }
+
+  /**
+   * Runs the image's command; what it writes goes to a log file of that name.
+   *
+   * @param memoryLimit of its container
+   */
+  ChildProcess run(String logName, String memoryLimit, Map<String, String> environment) {
+    List<String> command = new ArrayList<>(dockerfile.last(stage, "ENTRYPOINT").command());
+    command.set(0, ChildProcess.JAVA);
+    ProcessBuilder builder = inContainer(asUser(command), environment);
+    // What stands for the container: how much memory there is, and its /tmp.
+    builder
+        .environment()
+        .put("JDK_JAVA_OPTIONS", "-XX:MaxRAM=" + memoryLimit + " -Djava.io.tmpdir=" + temporary);
+    return ChildProcess.start(logName, builder);
+  }
+
+  /** What the image's health check ends with; 0 is healthy. */
+  int healthcheck(Map<String, String> environment) {
+    return Repository.exitCode(
+        inContainer(dockerfile.healthcheck(stage), environment)
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD));
+  }
+
+  private ProcessBuilder inContainer(List<String> command, Map<String, String> environment) {
+    ProcessBuilder builder = new ProcessBuilder(command).directory(workingDirectory.toFile());
+    builder.environment().keySet().retainAll(Set.of("PATH"));
+    builder.environment().put("HOME", "/");
+    builder.environment().putAll(environment);
+    return builder;
+  }
+
+  /** Root may become the user of the image; anybody else already cannot write to the directory. */
+  private List<String> asUser(List<String> command) {
+    if (!"root".equals(System.getProperty("user.name"))) {
+      return command;
+    }
+    String[] user = dockerfile.last(stage, "USER").arguments().split(":", 2);
+    List<String> wrapped =
+        new ArrayList<>(
+            List.of(
+                "setpriv",
+                "--reuid=" + user[0],
+                "--regid=" + user[1],
+                "--clear-groups",
+                "--no-new-privs"));
+    wrapped.addAll(command);
+    return wrapped;
+  }
+}

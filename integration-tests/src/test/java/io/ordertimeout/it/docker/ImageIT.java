@@ -1,0 +1,200 @@
+package io.ordertimeout.it.docker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.ordertimeout.it.rig.ChildProcess;
+import io.ordertimeout.it.rig.Service;
+import io.ordertimeout.it.rig.Shop;
+import io.ordertimeout.it.rig.Stage;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.common.config.TopicConfig;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ImageIT {
+
+  /** What a shell says of a process that was told to end. */
+  private static final int ENDED_BY_SIGTERM = 128 + 15;
+
+  private static final Duration START_PATIENCE = Duration.ofMinutes(3);
+
+  private final Dockerfile dockerfile = Repository.dockerfile();
+  private final ComposeFile compose = Repository.compose();
+
+  @TempDir private Path directory;
+
+  @BeforeEach
+  void letOthersPass() throws IOException {
+    Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
+  }
+
+  @Test
+  void theServiceWorksAsItsImageRunsIt() throws IOException {
+    Image image = Image.build(dockerfile, "order-service", directory);
+    assertThat(image.copiedLayers()).isEqualTo(image.builtLayers());
+    Map<String, Long> content = image.content();
+    ComposeFile.Service container = compose.service("order-service");
+
+    try (Stage stage = Stage.create()) {
+      Map<String, String> environment = environment(container, stage);
+      assertThat(image.healthcheck(environment)).isNotZero();
+      ChildProcess process = image.run(stage.name(), container.memLimit(), environment);
+      try {
+        await("health")
+            .atMost(START_PATIENCE)
+            .pollInterval(Duration.ofMillis(500))
+            .failFast("the service has ended", () -> !process.isAlive())
+            .until(() -> image.healthcheck(environment) == 0);
+        cancelsUnpaidOrdersHoweverTheyAreCompressed(stage);
+        assertThat(process.stop(container.stopGrace())).isTrue();
+        assertThat(process.exitCode()).isEqualTo(ENDED_BY_SIGTERM);
+      } finally {
+        process.kill();
+      }
+    }
+    assertThat(image.content()).isEqualTo(content);
+  }
+
+  /** Some codecs are native code, which has to be unpacked somewhere. */
+  private static void cancelsUnpaidOrdersHoweverTheyAreCompressed(Stage stage) {
+    Instant deadline = Stage.in(Duration.ofSeconds(3));
+    Map<String, String> times =
+        Map.of(
+            "createdAt",
+            deadline.minus(Duration.ofMinutes(15)).toString(),
+            "payBy",
+            deadline.toString());
+    List<String> codecs = List.of("none", "gzip", "snappy", "lz4", "zstd");
+    for (String codec : codecs) {
+      try (Shop shop = stage.compressingShop(codec)) {
+        shop.created("unpaid-" + codec, times);
+        // Its payment comes first: then it is in time, however long all this takes.
+        shop.paid("paid-" + codec, "p");
+        shop.created("paid-" + codec, times);
+      }
+    }
+
+    codecs.forEach(codec -> stage.outcomes().awaitCancelled("unpaid-" + codec));
+    stage.awaitAllDecided();
+    assertThat(stage.outcomes().cancelled()).hasSameSizeAs(codecs);
+    assertThat(stage.outcomes().deadLetters()).isEmpty();
+  }
+
+  /** The environment of the container, but for where things are here. */
+  private static Map<String, String> environment(ComposeFile.Service container, Stage stage)
+      throws IOException {
+    Map<String, String> here = stage.settings();
+    Map<String, String> environment =
+        container.environment(
+            Map.of("POSTGRES_PASSWORD", take(here, "spring.datasource.password")));
+    environment.replace("SPRING_DATASOURCE_URL", take(here, "spring.datasource.url"));
+    environment.replace("SPRING_DATASOURCE_USERNAME", take(here, "spring.datasource.username"));
+    environment.replace(
+        "SPRING_KAFKA_BOOTSTRAPSERVERS", take(here, "spring.kafka.bootstrap-servers"));
+    here.remove("management.server.port");
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      environment.put("MANAGEMENT_SERVER_PORT", String.valueOf(socket.getLocalPort()));
+    }
+    environment.put("SPRING_APPLICATION_JSON", new String(Shop.json(here), StandardCharsets.UTF_8));
+    return environment;
+  }
+
+  private static String take(Map<String, String> settings, String name) {
+    return Objects.requireNonNull(settings.remove(name), name);
+  }
+
+  @Test
+  void theShopPlaysToAServiceElsewhere() throws IOException {
+    Image image = Image.build(dockerfile, "traffic", directory);
+    assertThat(image.builtLayers()).containsOnlyOnce("servers").containsAll(image.copiedLayers());
+    assertThat(image.copiedLayers()).isNotEmpty().doesNotContain("servers");
+    ComposeFile.Service container = compose.service("traffic");
+
+    try (Stage stage = Stage.withoutTopics();
+        DefaultTopics topics = DefaultTopics.create(stage);
+        Service service = stage.startService(topics.settings())) {
+      service.awaitReady(true);
+      Map<String, String> environment = container.environment(Map.of("ORDERS_PER_SECOND", "50"));
+      environment.replace("LOCAL_KAFKA", stage.bootstrapServers());
+      environment.put("LOCAL_TRAFFIC_TIMEOUTMIN", "1s");
+      environment.put("LOCAL_TRAFFIC_TIMEOUTMAX", "2s");
+      environment.put("LOCAL_REPORTINTERVAL", "500ms");
+      String logName = stage.name() + "-traffic";
+      ChildProcess process = image.run(logName, container.memLimit(), environment);
+      try {
+        await("report of paid and cancelled orders")
+            .atMost(START_PATIENCE)
+            .failFast("the shop has ended", () -> !process.isAlive())
+            .until(
+                () ->
+                    Files.readString(ChildProcess.log(logName))
+                        .lines()
+                        .anyMatch(
+                            line ->
+                                line.matches(
+                                    "created [1-9].* paid [1-9].* cancelled [1-9].*"
+                                        + " paid yet cancelled 0")));
+        assertThat(process.stop(Duration.ofSeconds(30))).isTrue();
+        assertThat(process.exitCode()).isEqualTo(ENDED_BY_SIGTERM);
+      } finally {
+        process.kill();
+      }
+    }
+  }
+
+  /** The topics of the names that the shop knows, on the platform of all tests. */
+  private record DefaultTopics(Stage stage) implements AutoCloseable {
+
+    private static final List<String> NAMES =
+        List.of(
+            "order-created",
+            "order-paid",
+            "order-closed",
+            "order-cancelled",
+            "order-payment-conflict",
+            "order-created.dlt",
+            "order-paid.dlt",
+            "order-closed.dlt");
+
+    static DefaultTopics create(Stage stage) {
+      stage.createTopics(
+          NAMES.stream()
+              .map(
+                  name ->
+                      new NewTopic(name, Stage.PARTITIONS, (short) 1)
+                          .configs(
+                              Map.of(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "LogAppendTime")))
+              .toList());
+      return new DefaultTopics(stage);
+    }
+
+    String[] settings() {
+      return new String[] {
+        "order-timeout.topics.created", "order-created",
+        "order-timeout.topics.paid", "order-paid",
+        "order-timeout.topics.closed", "order-closed",
+        "order-timeout.topics.cancelled", "order-cancelled",
+        "order-timeout.topics.conflict", "order-payment-conflict"
+      };
+    }
+
+    @Override
+    public void close() {
+      Stage.get(stage.admin().deleteTopics(NAMES).all());
+    }
+  }
+}

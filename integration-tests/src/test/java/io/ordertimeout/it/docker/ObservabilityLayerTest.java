@@ -1,0 +1,86 @@
+package io.ordertimeout.it.docker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+
+/** That Prometheus and Grafana find what they are told of in the places where Compose puts it. */
+class ObservabilityLayerTest {
+
+  private static final Path PROMETHEUS = Repository.TOP.resolve("deploy/prometheus");
+  private static final Path GRAFANA = Repository.TOP.resolve("deploy/grafana");
+
+  private final ComposeFile compose = Repository.compose();
+  private final ComposeFile observability = Repository.observability();
+
+  @Test
+  void prometheusAsksTheServiceOnItsManagementPort() {
+    JsonNode settings = Yamls.read(PROMETHEUS.resolve("prometheus.yml"));
+
+    assertThat(texts(settings, "names")).containsExactly("order-service");
+    assertThat(texts(settings, "port")).containsExactly("8081");
+    assertThat(compose.services()).containsKey("order-service");
+    assertThat(Repository.dockerfile().last("order-service", "EXPOSE").words()).contains("8081");
+  }
+
+  @Test
+  void prometheusFindsItsRules() {
+    JsonNode settings = Yamls.read(PROMETHEUS.resolve("prometheus.yml"));
+
+    assertThat(texts(settings, "rule_files")).containsExactly("rules/*.yml");
+    assertThat(observability.service("prometheus").volumes())
+        .contains(
+            "../prometheus/prometheus.yml:/etc/prometheus/prometheus.yml:ro",
+            "../prometheus/rules:/etc/prometheus/rules:ro");
+    assertThat(observability.service("prometheus").command())
+        .contains("--config.file=/etc/prometheus/prometheus.yml");
+  }
+
+  @Test
+  void grafanaAsksPrometheus() throws IOException {
+    assertThat(textsOfAll(GRAFANA.resolve("provisioning/datasources"), "url"))
+        .isNotEmpty()
+        .containsOnly("http://prometheus:9090");
+    assertThat(observability.service("prometheus").ports()).containsExactly("127.0.0.1:9090:9090");
+  }
+
+  @Test
+  void grafanaFindsItsDashboards() throws IOException {
+    assertThat(textsOfAll(GRAFANA.resolve("provisioning/dashboards"), "path"))
+        .singleElement()
+        .satisfies(
+            path ->
+                assertThat(observability.service("grafana").volumes())
+                    .contains(
+                        "../grafana/dashboards:" + path + ":ro",
+                        "../grafana/provisioning:/etc/grafana/provisioning:ro"));
+    try (Stream<Path> dashboards = Files.list(GRAFANA.resolve("dashboards"))) {
+      assertThat(dashboards).isNotEmpty();
+    }
+  }
+
+  /** The texts that stand under that key in the files of a directory, however deep. */
+  private static List<String> textsOfAll(Path directory, String key) throws IOException {
+    List<String> found = new ArrayList<>();
+    try (Stream<Path> files = Files.list(directory)) {
+      for (Path file : (Iterable<Path>) files::iterator) {
+        found.addAll(texts(Yamls.read(file), key));
+      }
+    }
+    return found;
+  }
+
+  private static List<String> texts(JsonNode node, String key) {
+    return node.findValues(key).stream()
+        .flatMap(value -> value.isArray() ? value.valueStream() : Stream.of(value))
+        .map(JsonNode::asString)
+        .toList();
+  }
+}
