@@ -8,13 +8,14 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.springframework.boot.kafka.autoconfigure.DefaultKafkaProducerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Lazy;
 import org.springframework.kafka.core.KafkaAdmin;
 import org.springframework.kafka.core.ProducerFactory;
 
 /** The Kafka clients that several steps share, made of Spring Boot's configuration. */
 @Configuration(proxyBeanMethods = false)
 class KafkaConfiguration {
+
+  private static final int CLOSE_TIMEOUT_SECONDS = 5;
 
   /** Asks for topics and end offsets. */
   @Bean(destroyMethod = "close")
@@ -36,20 +37,17 @@ class KafkaConfiguration {
               "all",
               ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG,
               true));
+      // What it could not send by then stays in the outbox.
+      factory.setPhysicalCloseTimeout(CLOSE_TIMEOUT_SECONDS);
       // A wrong setting ends the start, although the producer is made later.
       ProducerConfig unused = new ProducerConfig(factory.getConfigurationProperties());
     };
   }
 
-  /**
-   * One producer for all that is written; thread-safe, closed with its factory. Made when somebody
-   * has something to write, so when Kafka has let the other clients in: an idempotent producer that
-   * is refused when it asks for its id never asks again.
-   */
-  @Lazy
+  /** One producer for all that is written; thread-safe, closed with its factory. */
   @Bean(destroyMethod = "")
   @SuppressWarnings("unchecked")
   Producer<byte[], byte[]> producer(ProducerFactory<?, ?> factory) {
-    return ((ProducerFactory<byte[], byte[]>) factory).createProducer();
+    return LastingProducer.of((ProducerFactory<byte[], byte[]>) factory);
   }
 }

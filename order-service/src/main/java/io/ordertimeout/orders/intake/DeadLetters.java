@@ -14,7 +14,6 @@ import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.context.annotation.Lazy;
 import org.springframework.stereotype.Component;
 
 /**
@@ -32,7 +31,7 @@ class DeadLetters {
   private final Producer<byte[], byte[]> producer;
   private final OrderTimeoutProperties.Topics topics;
 
-  DeadLetters(@Lazy Producer<byte[], byte[]> producer, OrderTimeoutProperties properties) {
+  DeadLetters(Producer<byte[], byte[]> producer, OrderTimeoutProperties properties) {
     this.producer = producer;
     this.topics = properties.topics();
   }

@@ -18,7 +18,6 @@ import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.context.annotation.Lazy;
 import org.springframework.stereotype.Component;
 
 /** Sends a batch of events, then awaits it, and measures how late the cancellations are. */
@@ -38,7 +37,7 @@ class EventPublisher {
 
   EventPublisher(
       EventRecords records,
-      @Lazy Producer<byte[], byte[]> producer,
+      Producer<byte[], byte[]> producer,
       DatabaseClock clock,
       Activity activity,
       DecisionDelays delays,
