@@ -9,6 +9,7 @@ import io.ordertimeout.it.ledger.Traffic;
 import io.ordertimeout.it.ledger.Verdict;
 import io.ordertimeout.it.rig.ServiceProcess;
 import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.rig.TcpProxy;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;

@@ -3,6 +3,7 @@ package io.ordertimeout.it.chaos;
 import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.rig.ChildProcess;
+import io.ordertimeout.it.rig.TcpProxy;
 import io.ordertimeout.it.rig.TestPlatform;
 import io.ordertimeout.local.EmbeddedPostgres;
 import java.io.IOException;

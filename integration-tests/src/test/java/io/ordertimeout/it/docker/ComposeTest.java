@@ -38,7 +38,13 @@ import tools.jackson.databind.json.JsonMapper;
 class ComposeTest {
 
   private static final Map<String, String> VARIABLES =
-      Map.of("POSTGRES_PASSWORD", "postgres-secret", "GRAFANA_PASSWORD", "grafana-secret");
+      Map.of(
+          "POSTGRES_PASSWORD",
+          "postgres-secret",
+          "OPERATOR_PASSWORD",
+          "operator-secret",
+          "GRAFANA_PASSWORD",
+          "grafana-secret");
 
   private final Dockerfile dockerfile = Repository.dockerfile();
   private final ComposeFile compose = Repository.compose();

@@ -100,7 +100,11 @@ class ImageIT {
     Map<String, String> here = stage.settings();
     Map<String, String> environment =
         container.environment(
-            Map.of("POSTGRES_PASSWORD", take(here, "spring.datasource.password")));
+            Map.of(
+                "POSTGRES_PASSWORD",
+                take(here, "spring.datasource.password"),
+                "OPERATOR_PASSWORD",
+                take(here, "order-timeout.access.operator-password")));
     environment.replace("SPRING_DATASOURCE_URL", take(here, "spring.datasource.url"));
     environment.replace("SPRING_DATASOURCE_USERNAME", take(here, "spring.datasource.username"));
     environment.replace(

@@ -26,8 +26,16 @@ class AlertsTest {
   /** What else runbooks emphasise: the console's words, Prometheus's, sections of other pages. */
   private static final Set<String> NOT_PANELS =
       Set.of(
-          "Pause expiry", "End the pause", "Lift the hold", "Release", "Replay the dead letter",
-          "Close the order", "Status, Targets", "Look", "Do", "Scale");
+          "Pause expiry",
+          "End the pause",
+          "Lift the hold",
+          "Release",
+          "Replay the dead letter",
+          "Close the order",
+          "Status, Targets",
+          "Look",
+          "Do",
+          "Scale");
 
   private final List<Rule> alerts = DeployedFiles.alerts();
 

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A service under load, scraped by a real Prometheus: what dashboards and rules ask for is there. A
  * name that is misspelt, or a metric that is gone, finds nothing and says nothing otherwise.
  */
-@Tag("observability")
+@Tag("prometheus")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ExpressionsIT {
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What Prometheus's own checker has to say. */
-@Tag("observability")
+@Tag("prometheus")
 class PromtoolIT {
 
   private static final String OWN = "order_timeout_";

@@ -127,7 +127,7 @@ class AccessIT {
         withToken.form("/api/session", "username", "operator", "password", Http.OPERATOR_PASSWORD);
     assertThat(login.status()).isEqualTo(204);
     String setCookie = String.join("\n", login.response().headers().allValues("Set-Cookie"));
-    assertThat(setCookie).contains("JSESSIONID", "HttpOnly", "SameSite=Strict");
+    assertThat(setCookie).contains("JSESSIONID", "HttpOnly", "SameSite=Lax");
     String session = "JSESSIONID=" + cookie(login, "JSESSIONID");
 
     Answer who = nobody.with("Cookie", session).get("/api/session");

@@ -12,6 +12,7 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.security.access.hierarchicalroles.RoleHierarchy;
 import org.springframework.security.access.hierarchicalroles.RoleHierarchyImpl;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.oauth2.client.registration.ClientRegistrationRepository;
 import org.springframework.security.oauth2.jwt.JwtDecoder;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.authentication.UsernamePasswordAuthenticationFilter;
@@ -34,6 +35,7 @@ class AccessConfiguration {
   SecurityFilterChain access(
       HttpSecurity http,
       ObjectProvider<JwtDecoder> tokens,
+      ObjectProvider<ClientRegistrationRepository> providers,
       OrderTimeoutProperties properties,
       FailedLogins failedLogins,
       Refusals refusals)
@@ -84,7 +86,9 @@ class AccessConfiguration {
                     .logoutSuccessHandler(
                         (request, response, who) ->
                             response.setStatus(HttpServletResponse.SC_NO_CONTENT)));
-    if (tokens.getIfAvailable() == null) {
+    boolean byToken = tokens.getIfAvailable() != null;
+    boolean byProvider = providers.getIfAvailable() != null;
+    if (!byToken && !byProvider) {
       http.userDetailsService(new LocalUsers(properties.access()).service())
           .httpBasic(basic -> basic.authenticationEntryPoint(refusals))
           .formLogin(
@@ -95,16 +99,24 @@ class AccessConfiguration {
                           (request, response, who) ->
                               response.setStatus(HttpServletResponse.SC_NO_CONTENT))
                       .failureHandler(refusals));
-    } else {
+    }
+    ClaimedRoles roles = new ClaimedRoles(properties.access());
+    if (byToken) {
       http.oauth2ResourceServer(
           server ->
               server
                   .authenticationEntryPoint(refusals)
                   .accessDeniedHandler(refusals)
-                  .jwt(
-                      jwt ->
-                          jwt.jwtAuthenticationConverter(
-                              new TokenRoles(properties.access()).converter())));
+                  .jwt(jwt -> jwt.jwtAuthenticationConverter(roles.ofToken())));
+    }
+    if (byProvider) {
+      http.oauth2Login(
+          login ->
+              login
+                  .loginPage("/")
+                  .defaultSuccessUrl("/", true)
+                  .failureUrl("/?refused")
+                  .userInfoEndpoint(user -> user.userAuthoritiesMapper(roles.ofUser())));
     }
     return http.build();
   }

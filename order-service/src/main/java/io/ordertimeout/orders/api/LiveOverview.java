@@ -11,6 +11,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.context.event.EventListener;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.scheduling.annotation.Scheduled;
@@ -43,6 +45,7 @@ class LiveOverview {
   private final JsonMapper json;
   private final Executor senders;
   private final Set<Watcher> watchers = ConcurrentHashMap.newKeySet();
+  private volatile boolean ending;
 
   LiveOverview(
       Overview overview, JsonMapper json, @Qualifier("applicationTaskExecutor") Executor senders) {
@@ -61,7 +64,17 @@ class LiveOverview {
     watcher.emitter.onTimeout(watcher.emitter::complete);
     watcher.emitter.onError(failure -> watchers.remove(watcher));
     watchers.add(watcher);
+    if (ending) {
+      watcher.emitter.complete();
+    }
     return watcher.emitter;
+  }
+
+  /** Sends all away, since a graceful end waits for every request that is not answered. */
+  @EventListener(ContextClosedEvent.class)
+  void end() {
+    ending = true;
+    watchers.forEach(watcher -> watcher.emitter.complete());
   }
 
   @Scheduled(fixedRate = 1, timeUnit = TimeUnit.SECONDS)

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param clockOffsetMillis by how much Postgres's clock is ahead of its machine's
  * @param failingSeconds the steps that fail, and for how long they have
  * @param shards the shards that it owns
+ * @param parked pending orders of its shards that are parked
  * @param unpublished events of its shards that Kafka has not acknowledged
  * @param dueByMinute orders in its wheels that come due within each of the next sixty minutes
  * @param amountsAsOf when the amounts were summed up; null if they were not yet
@@ -25,6 +26,7 @@ public record InstanceReport(
     long clockOffsetMillis,
     Map<String, Long> failingSeconds,
     List<ShardReport> shards,
+    long parked,
     long unpublished,
     List<Long> dueByMinute,
     @Nullable Instant amountsAsOf,

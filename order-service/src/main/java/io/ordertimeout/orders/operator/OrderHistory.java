@@ -9,6 +9,7 @@ import io.ordertimeout.orders.expiry.ExpiryHolds;
 import io.ordertimeout.orders.expiry.ExpiryPauses;
 import io.ordertimeout.orders.expiry.Interruptions;
 import io.ordertimeout.orders.expiry.ParkedOrders;
+import io.ordertimeout.orders.operator.OperatorAction.Kind;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
+import tools.jackson.databind.JsonNode;
 
 /**
  * All that is known of one order: how it stands, what happened to it, by whom and when, and what it
@@ -84,6 +86,13 @@ public class OrderHistory {
    */
   public record Known(
       OrderView order, @Nullable Duration movesBy, List<String> waitsFor, List<Entry> history) {}
+
+  private static final Map<Kind, Happening> DONE =
+      Map.of(
+          Kind.EXTEND_ORDER, Happening.EXTENDED,
+          Kind.CANCEL_ORDER, Happening.CANCELLATION_REQUESTED,
+          Kind.RELEASE_ORDER, Happening.RELEASED,
+          Kind.CLOSE_ORDER, Happening.CLOSED);
 
   private static final String CONFLICTS =
       """
@@ -217,18 +226,17 @@ public class OrderHistory {
       entries.add(
           entry(order.createdAt(), Happening.CREATED, "shop", details("policy", order.policy())));
     }
+    // Others may have subjects of the same name: pause 1 is not order 1.
+    List<OperatorAction> done =
+        actions.of(order.orderId()).stream().filter(a -> DONE.containsKey(a.kind())).toList();
     entries.add(
         entry(
             order.registeredAt(),
             Happening.REGISTERED,
             "intake",
-            details(
-                "shard",
-                order.shard(),
-                "deadline",
-                order.createdAt() == null ? null : order.deadline())));
+            details("shard", order.shard(), "deadline", firstDeadline(order, done))));
     interruptions(order, entries);
-    actions.of(order.orderId()).forEach(action -> entries.add(of(action)));
+    done.forEach(action -> entries.add(of(action)));
     parked
         .find(order.orderId())
         .ifPresent(
@@ -238,7 +246,10 @@ public class OrderHistory {
                         p.parkedAt(), Happening.PARKED, "service", details("reason", p.reason()))));
     decision(order, entries);
     conflicts(order, entries);
-    entries.sort(Comparator.comparing(Entry::at, Comparator.nullsFirst(Comparator.naturalOrder())));
+    // Nothing comes before it, though the clock of the shop that says when may be fast.
+    entries.sort(
+        Comparator.comparing((Entry entry) -> entry.what() != Happening.CREATED)
+            .thenComparing(Entry::at, Comparator.nullsFirst(Comparator.naturalOrder())));
     return entries;
   }
 
@@ -256,25 +267,38 @@ public class OrderHistory {
         order.orderId());
   }
 
+  /** The deadline before anybody moved it; null if that is not known. */
+  private static @Nullable String firstDeadline(OrderDeadline order, List<OperatorAction> done) {
+    Instant deadline = order.deadline();
+    if (order.createdAt() == null || deadline == null || order.extendedUntil() != null) {
+      return null;
+    }
+    return done.stream()
+        .map(action -> deadline(action.before()))
+        .filter(before -> !before.isEmpty())
+        .findFirst()
+        .orElse(deadline.toString());
+  }
+
+  private static String deadline(@Nullable JsonNode of) {
+    return of == null ? "" : of.path("deadline").asString("");
+  }
+
   private static Entry of(OperatorAction action) {
-    Happening what =
-        switch (action.kind()) {
-          case EXTEND_ORDER -> Happening.EXTENDED;
-          case CANCEL_ORDER -> Happening.CANCELLATION_REQUESTED;
-          case RELEASE_ORDER -> Happening.RELEASED;
-          default -> Happening.CLOSED;
-        };
+    String before = deadline(action.before());
+    String after = deadline(action.after());
+    boolean moved = !before.equals(after);
     return entry(
         action.at(),
-        what,
+        Objects.requireNonNull(DONE.get(action.kind())),
         action.actor(),
         details(
             "reason",
             action.reason(),
             "before",
-            action.before() == null ? null : action.before().path("deadline").asString(""),
+            moved ? before : null,
             "after",
-            action.after() == null ? null : action.after().path("deadline").asString("")));
+            moved ? after : null));
   }
 
   private static void decision(OrderDeadline order, List<Entry> entries) {

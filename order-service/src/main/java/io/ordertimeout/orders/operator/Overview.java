@@ -124,7 +124,7 @@ public class Overview {
         clock.now(),
         present.stream().flatMap(r -> r.shards().stream()).mapToLong(ShardReport::pending).sum(),
         overdue.overdue(),
-        overdue.parked(),
+        present.stream().mapToLong(InstanceReport::parked).sum(),
         present.stream().mapToLong(InstanceReport::unpublished).sum(),
         forecast(present),
         activity.lastHour(),

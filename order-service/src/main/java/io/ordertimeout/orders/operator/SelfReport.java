@@ -10,6 +10,7 @@ import io.ordertimeout.orders.Step;
 import io.ordertimeout.orders.Steps;
 import io.ordertimeout.orders.operator.InstanceReport.ShardReport;
 import io.ordertimeout.orders.outbox.Relay;
+import io.ordertimeout.orders.shard.OverdueOrders;
 import io.ordertimeout.orders.shard.Shards;
 import java.time.Duration;
 import java.time.Instant;
@@ -42,6 +43,7 @@ class SelfReport extends BackgroundLoop {
 
   private final InstanceName name;
   private final Shards shards;
+  private final OverdueOrders overdue;
   private final Relay relay;
   private final DueAmounts amounts;
   private final Activity activity;
@@ -60,6 +62,7 @@ class SelfReport extends BackgroundLoop {
   SelfReport(
       InstanceName name,
       Shards shards,
+      OverdueOrders overdue,
       Relay relay,
       DueAmounts amounts,
       Activity activity,
@@ -77,6 +80,7 @@ class SelfReport extends BackgroundLoop {
         "the console knows nothing new of this instance");
     this.name = name;
     this.shards = shards;
+    this.overdue = overdue;
     this.relay = relay;
     this.amounts = amounts;
     this.activity = activity;
@@ -153,6 +157,7 @@ class SelfReport extends BackgroundLoop {
                         s.watermarkLag().toMillis(),
                         s.held()))
             .toList(),
+        overdue.parked(),
         relay.unpublished(),
         dueByMinute,
         sums.asOf(),

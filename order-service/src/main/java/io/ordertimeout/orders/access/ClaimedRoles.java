@@ -8,26 +8,40 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.security.core.GrantedAuthority;
 import org.springframework.security.core.authority.SimpleGrantedAuthority;
-import org.springframework.security.oauth2.jwt.Jwt;
+import org.springframework.security.core.authority.mapping.GrantedAuthoritiesMapper;
+import org.springframework.security.oauth2.core.user.OAuth2UserAuthority;
 import org.springframework.security.oauth2.server.resource.authentication.JwtAuthenticationConverter;
 
-/** Reads from a token what its bearer may do. A role that is not ours is passed over. */
-final class TokenRoles {
+/**
+ * Reads from the claims about somebody what they may do. A role that is not ours is passed over.
+ */
+final class ClaimedRoles {
 
   private final OrderTimeoutProperties.Access settings;
 
-  TokenRoles(OrderTimeoutProperties.Access settings) {
+  ClaimedRoles(OrderTimeoutProperties.Access settings) {
     this.settings = settings;
   }
 
-  JwtAuthenticationConverter converter() {
+  /** Of the bearer of a token. */
+  JwtAuthenticationConverter ofToken() {
     JwtAuthenticationConverter converter = new JwtAuthenticationConverter();
-    converter.setJwtGrantedAuthoritiesConverter(this::authorities);
+    converter.setJwtGrantedAuthoritiesConverter(token -> authorities(token.getClaims()));
     return converter;
   }
 
-  private Collection<GrantedAuthority> authorities(Jwt token) {
-    Object claim = claim(token.getClaims(), settings.rolesClaim());
+  /** Of somebody whom a provider has logged in. */
+  GrantedAuthoritiesMapper ofUser() {
+    return authorities ->
+        authorities.stream()
+            .filter(OAuth2UserAuthority.class::isInstance)
+            .map(authority -> ((OAuth2UserAuthority) authority).getAttributes())
+            .flatMap(claims -> authorities(claims).stream())
+            .toList();
+  }
+
+  private Collection<GrantedAuthority> authorities(Map<String, Object> claims) {
+    Object claim = claim(claims, settings.rolesClaim());
     Collection<?> roles =
         claim instanceof Collection<?> many ? many : claim == null ? List.of() : List.of(claim);
     List<GrantedAuthority> authorities = new ArrayList<>();

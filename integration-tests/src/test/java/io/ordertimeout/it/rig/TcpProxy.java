@@ -1,4 +1,4 @@
-package io.ordertimeout.it.chaos;
+package io.ordertimeout.it.rig;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * A way to a server that can be cut. It listens on a port of the loopback address and forwards
  * bytes; two threads a connection. Thread-safe.
  */
-final class TcpProxy implements AutoCloseable {
+public final class TcpProxy implements AutoCloseable {
 
   private enum Mode {
     FORWARD,
@@ -40,7 +40,7 @@ final class TcpProxy implements AutoCloseable {
   }
 
   /** A proxy on a free port to a port of the loopback address. */
-  static TcpProxy to(int targetPort) {
+  public static TcpProxy to(int targetPort) {
     try {
       InetAddress loopback = InetAddress.getLoopbackAddress();
       ServerSocket server = new ServerSocket(0, 200, loopback);
@@ -52,28 +52,28 @@ final class TcpProxy implements AutoCloseable {
     }
   }
 
-  int port() {
+  public int port() {
     return server.getLocalPort();
   }
 
   /** Resets all connections; new ones are welcome. */
-  void cut() {
+  public void cut() {
     links.forEach(Link::close);
   }
 
   /** Resets all connections, and new ones as soon as they are made. */
-  void refuse() {
+  public void refuse() {
     become(Mode.REFUSE);
     cut();
   }
 
   /** Takes connections and bytes, and forwards nothing. */
-  void blackHole() {
+  public void blackHole() {
     become(Mode.BLACK_HOLE);
   }
 
   /** Forwards again, also what came meanwhile. */
-  void restore() {
+  public void restore() {
     become(Mode.FORWARD);
   }
 

@@ -1,4 +1,4 @@
-package io.ordertimeout.it.chaos;
+package io.ordertimeout.it.rig;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,0 +1,76 @@
+package io.ordertimeout.it.console;
+
+import com.microsoft.playwright.Browser;
+import com.microsoft.playwright.BrowserType;
+import com.microsoft.playwright.Playwright;
+import java.io.File;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+
+/** The machine's own Chromium, without a window. To be used by the thread that started it. */
+final class Chromium implements AutoCloseable {
+
+  /** Nothing is fetched from anywhere, not even by the browser for itself. */
+  private static final List<String> ARGUMENTS =
+      List.of(
+          "--no-sandbox",
+          "--disable-gpu",
+          "--disable-quic",
+          "--no-first-run",
+          "--disable-background-networking",
+          "--disable-component-update",
+          "--disable-sync");
+
+  private final Playwright playwright;
+  private final Browser browser;
+
+  private Chromium(Playwright playwright, Browser browser) {
+    this.playwright = playwright;
+    this.browser = browser;
+  }
+
+  static Chromium start() {
+    Path program = program();
+    Playwright playwright =
+        Playwright.create(
+            new Playwright.CreateOptions().setEnv(Map.of("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1")));
+    try {
+      return new Chromium(
+          playwright,
+          playwright
+              .chromium()
+              .launch(
+                  new BrowserType.LaunchOptions().setExecutablePath(program).setArgs(ARGUMENTS)));
+    } catch (RuntimeException e) {
+      playwright.close();
+      throw e;
+    }
+  }
+
+  private static Path program() {
+    return Arrays.stream(System.getenv("PATH").split(File.pathSeparator, -1))
+        .map(directory -> Path.of(directory, "chromium"))
+        .filter(Files::isExecutable)
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new IllegalStateException(
+                    "there is no program 'chromium' on the PATH, which these tests drive;"
+                        + " install the package chromium (apt-get install chromium)"));
+  }
+
+  /** Somebody who looks at the console of a service. */
+  Visit visit(URI service, Look look) {
+    return new Visit(browser.newContext(look.options()), service);
+  }
+
+  @Override
+  public void close() {
+    browser.close();
+    playwright.close();
+  }
+}

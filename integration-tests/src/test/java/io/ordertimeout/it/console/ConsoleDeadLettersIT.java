@@ -1,0 +1,108 @@
+package io.ordertimeout.it.console;
+
+import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.microsoft.playwright.Locator;
+import io.ordertimeout.it.rig.Shop;
+import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.rig.TopicNames;
+import java.time.Duration;
+import java.util.Map;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+
+/** Dead letters are found, read, mended and published again. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag("chromium")
+class ConsoleDeadLettersIT {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final Console console = Console.open();
+  private final Stage stage = console.stage();
+
+  @AfterAll
+  void close() {
+    console.close();
+  }
+
+  @Test
+  void aPaymentIsMendedAndPublishedAgain() {
+    stage.shop().created("in doubt", Map.of("timeout", "PT1H"));
+    stage.awaitState("in doubt", "PENDING");
+    String broken = "{\"order\":\"in doubt\",\n \"note\":\"<b>\"}";
+    send(stage.topics().paid(), "in doubt", broken);
+    awaitLetters(stage.topics().paid(), 1);
+    try (Visit visit = console.visit()) {
+      visit.comeAsOperator("dead-letters?topic=" + TopicNames.deadLetters(stage.topics().paid()));
+      Locator row = visit.page().locator("main tbody tr");
+      assertThat(row).containsText("orderId is missing");
+      row.locator("a").first().click();
+      assertThat(visit.page().locator("pre")).hasText(broken);
+
+      visit.button("Replay").click();
+      assertThat(visit.dialog().getByLabel("Value")).hasValue(broken);
+      visit.dialog().getByLabel("Value").fill("{\"orderId\":\"in doubt\",\"paymentId\":\"p-7\"}");
+      visit.because("the producer was wrong").confirm("Publish again");
+      stage.awaitState("in doubt", "PAID");
+      assertThat(visit.page().locator(".notice"))
+          .containsText("mended, as " + stage.topics().paid());
+
+      visit.link("in doubt").click();
+      assertThat(visit.page().locator(".summary")).containsText("p-7");
+    }
+  }
+
+  @Test
+  void aLetterThatIsNoTextIsShownAndPublishedAsItCame() {
+    byte[] garbage = {(byte) 0xff, 0, (byte) 0xfe};
+    Shop.await(
+        stage.shop().send(new ProducerRecord<>(stage.topics().closed(), Shop.utf8("x"), garbage)));
+    awaitLetters(stage.topics().closed(), 1);
+    try (Visit visit = console.visit()) {
+      visit.comeAsOperator("dead-letters?topic=" + TopicNames.deadLetters(stage.topics().closed()));
+      visit.page().locator("main tbody a").first().click();
+      assertThat(visit.page().locator("pre")).hasText("/wD+");
+      visit.button("Replay").click();
+      visit.because("again").confirm("Publish again");
+      assertThat(visit.page().locator(".notice")).containsText("as it was");
+    }
+    awaitLetters(stage.topics().closed(), 2);
+  }
+
+  @Test
+  void thereAreMoreThanOnOnePage() {
+    for (int i = 0; i < 60; i++) {
+      send(stage.topics().created(), "key-" + i, "nonsense " + i);
+    }
+    awaitLetters(stage.topics().created(), 60);
+    try (Visit visit = console.visit()) {
+      visit.comeAsViewer("dead-letters?topic=" + TopicNames.deadLetters(stage.topics().created()));
+      assertThat(visit.page().locator("main tbody tr")).hasCount(50);
+      visit.button("Show more").click();
+      assertThat(visit.page().locator("main tbody tr")).hasCount(60);
+      assertThat(visit.button("Show more")).hasCount(0);
+    }
+  }
+
+  private void send(String topic, String key, String value) {
+    Shop.await(stage.shop().send(new ProducerRecord<>(topic, Shop.utf8(key), Shop.utf8(value))));
+  }
+
+  private void awaitLetters(String input, long count) {
+    String letters = TopicNames.deadLetters(input);
+    await("dead letters")
+        .atMost(PATIENCE)
+        .until(
+            () ->
+                stage.ends(stage.allPartitions()).entrySet().stream()
+                    .filter(end -> end.getKey().topic().equals(letters))
+                    .mapToLong(Map.Entry::getValue)
+                    .sum(),
+            sum -> sum >= count);
+  }
+}

@@ -1,0 +1,217 @@
+package io.ordertimeout.it.console;
+
+import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.deque.html.axecore.playwright.AxeBuilder;
+import com.deque.html.axecore.results.Rule;
+import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.Page;
+import io.ordertimeout.it.rig.Http;
+import io.ordertimeout.it.rig.Shop;
+import io.ordertimeout.it.rig.Stage;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Every view can be read by everybody, wide and narrow, light and dark; and by viewers without
+ * anything to change. What they look like is kept in {@code target/screenshots}.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag("chromium")
+class ConsoleLookIT {
+
+  private static final Path SCREENSHOTS = Path.of("target", "screenshots");
+  private static final String LONG_ID =
+      "an-id-as-long-as-it-may-be-".repeat(4) + "without-a-space-1234";
+
+  private static final Map<String, String> VIEWS =
+      Map.of(
+          "overview",
+          ".plot canvas",
+          "orders",
+          "main tbody tr",
+          "order?id=" + LONG_ID,
+          ".timeline",
+          "order?id=parked",
+          ".waits",
+          "pauses",
+          "main tbody tr",
+          "shards",
+          "main tbody tr",
+          "dead-letters",
+          "main tbody tr",
+          "audit",
+          "main tbody tr");
+
+  private final Console console = Console.open();
+  private final Stage stage = console.stage();
+
+  @BeforeAll
+  void fill() {
+    List<String> currencies = List.of("EUR", "USD", "POINTS");
+    for (int i = 0; i < 240; i++) {
+      stage
+          .shop()
+          .created(
+              i == 0 ? LONG_ID : "order-" + i,
+              Map.of(
+                  "timeout",
+                  "PT" + (2 + i * i % 57) + "M",
+                  "channel",
+                  i % 3 == 0 ? "store" : "web",
+                  "paymentMethod",
+                  "card",
+                  "amount",
+                  Map.of("value", 10 + i * 17 % 400 + 0.5, "currency", currencies.get(i * i % 3))));
+    }
+    stage.shop().created("parked", Map.of("timeout", "PT2H"));
+    stage.awaitState("parked", "PENDING");
+    send(stage.topics().paid(), "parked", "{\"order\":\"parked\"}");
+    send(stage.topics().created(), "no order", "not <b>JSON</b> at all");
+    // An hour of another instance, as it would have told of it.
+    stage
+        .database()
+        .execute(
+            """
+            insert into activity (
+              minute, instance, registered, paid, closed, cancelled, conflicts, lateness)
+            select
+              date_trunc('minute', clock_timestamp()) - make_interval(mins => i), 'another',
+              600 + 200 * sin(i / 9.0), 480 + 150 * sin(i / 9.0 + 0.4), 9, 60 + 40 * sin(i / 5.0),
+              i % 3, array[0, 20, 30, 8, 2 + i % 5, i % 7 / 6, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+            from generate_series(1, 58) as i
+            """);
+    stage
+        .database()
+        .execute(
+            "insert into expiry_hold (shard, reason, detail)"
+                + " values (2, 'LOST_RECORDS', 'order-paid-2 begins at 7, read up to 3')");
+    Http operator = console.service().http().operator();
+    operator.post(
+        "/api/pauses",
+        Map.of(
+            "channel",
+            "store",
+            "moveDeadlines",
+            true,
+            "endsAt",
+            Stage.in(Duration.ofHours(3)).toString(),
+            "reason",
+            "The card terminals of the stores cannot be reached"));
+    operator.post(
+        "/api/order/extend",
+        Map.of(
+            "orderId",
+            LONG_ID,
+            "deadline",
+            Stage.in(Duration.ofHours(5)).toString(),
+            "reason",
+            "The customer asked for more time"));
+    await("what is to be seen")
+        .atMost(Duration.ofSeconds(60))
+        .until(
+            () ->
+                operator.get("/api/overview").json().path("parked").asInt() == 1
+                    && !operator.get("/api/forecast").json().at("/within/3/amounts").isEmpty());
+  }
+
+  private void send(String topic, String key, String value) {
+    Shop.await(stage.shop().send(new ProducerRecord<>(topic, Shop.utf8(key), Shop.utf8(value))));
+  }
+
+  @AfterAll
+  void close() {
+    console.close();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void everyViewIsAccessibleAndFitsItsWindow(Look look) {
+    try (Visit visit = console.visit(look)) {
+      visit.come("overview");
+      assertThat(visit.heading()).hasText("Log in");
+      check(visit, "log-in", look);
+      visit.logIn("operator", Http.OPERATOR_PASSWORD).awaitLive();
+      VIEWS.forEach(
+          (view, sign) -> {
+            visit.go(view);
+            assertThat(visit.page().locator(sign).first()).isVisible();
+            assertThat(visit.page().locator("[aria-busy]")).hasCount(0);
+            check(visit, name(view), look);
+          });
+      visit.go("dead-letters");
+      visit.page().locator("main tbody a").first().click();
+      assertThat(visit.page().locator("pre")).isVisible();
+      check(visit, "dead-letter", look);
+      visit.go("pauses");
+      visit.button("Pause expiry").click();
+      assertThat(visit.dialog()).isVisible();
+      check(visit, "dialog", look);
+    }
+  }
+
+  private static String name(String view) {
+    return view.equals("order?id=parked") ? "order-parked" : view.replaceAll("\\?.*", "");
+  }
+
+  private static void check(Visit visit, String name, Look look) {
+    Page page = visit.page();
+    page.screenshot(
+        new Page.ScreenshotOptions()
+            .setPath(SCREENSHOTS.resolve(name + "-" + look + ".png"))
+            .setFullPage(!name.equals("dialog")));
+    assertThat(new AxeBuilder(page).analyze().getViolations())
+        .as("%s, %s", name, look)
+        .extracting(ConsoleLookIT::told)
+        .isEmpty();
+    assertThat(
+            page.evaluate(
+                "() => document.documentElement.scrollWidth"
+                    + " - document.documentElement.clientWidth"))
+        .as("how much of %s is beyond the window, %s", name, look)
+        .isEqualTo(0);
+  }
+
+  private static String told(Rule rule) {
+    return rule.getId()
+        + ": "
+        + rule.getHelp()
+        + rule.getNodes().stream().map(node -> "\n  " + node.getHtml()).toList();
+  }
+
+  @Test
+  void aViewerSeesEverythingAndNothingToChangeItWith() {
+    try (Visit visit = console.visit()) {
+      visit.comeAsViewer("overview");
+      VIEWS.forEach(
+          (view, sign) -> {
+            visit.go(view);
+            assertThat(visit.page().locator(sign).first()).isVisible();
+            assertThat(visit.page().locator("[aria-busy]")).hasCount(0);
+            assertOnlyLooks(visit);
+          });
+      visit.go("dead-letters");
+      visit.page().locator("main tbody a").first().click();
+      assertThat(visit.page().locator("pre")).isVisible();
+      assertOnlyLooks(visit);
+    }
+  }
+
+  private static void assertOnlyLooks(Visit visit) {
+    List<String> buttons =
+        visit.page().locator("button").all().stream().map(Locator::textContent).toList();
+    assertThat(List.of("Log out", "Search", "Show", "Show more")).containsAll(buttons);
+  }
+}

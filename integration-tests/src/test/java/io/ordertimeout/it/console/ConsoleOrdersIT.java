@@ -1,0 +1,287 @@
+package io.ordertimeout.it.console;
+
+import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.options.AriaRole;
+import io.ordertimeout.it.rig.Stage;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+
+/** Orders are found, looked at and changed. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag("chromium")
+class ConsoleOrdersIT {
+
+  private final Console console = Console.open();
+  private final Stage stage = console.stage();
+
+  @AfterAll
+  void close() {
+    console.close();
+  }
+
+  @Test
+  void ordersAreFoundByTheirStateAndTheBeginningOfTheirIdsPageByPage() {
+    Instant deadline = Stage.in(Duration.ofHours(2));
+    for (int i = 0; i < 60; i++) {
+      stage.create("found-%02d".formatted(i), 0, deadline.plusSeconds(i));
+    }
+    stage.pay("found-07", 0);
+    stage.awaitState("found-07", "PAID");
+    try (Visit visit = console.visit()) {
+      visit.comeAsViewer("orders");
+      Page page = visit.page();
+      page.getByLabel("Order id begins with").fill("found-");
+      visit.button("Search").click();
+      assertThat(rows(visit)).hasCount(50);
+      assertThat(rows(visit).first()).containsText("found-00");
+      visit.link("Next page").click();
+      assertThat(rows(visit)).hasCount(9);
+      page.goBack();
+      assertThat(rows(visit)).hasCount(50);
+
+      page.getByLabel("Pending").uncheck();
+      page.getByLabel("Paid").check();
+      visit.button("Search").click();
+      assertThat(rows(visit)).hasCount(1);
+      assertThat(rows(visit)).containsText("found-07");
+      visit.link("found-07").click();
+      assertThat(visit.heading()).hasText("Order found-07");
+    }
+  }
+
+  @Test
+  void ordersAreFoundByTheirDeadlines() {
+    Instant deadline = Instant.parse("2027-06-01T10:00:00Z");
+    stage.create("of-june", 0, deadline, Instant.now());
+    stage.awaitState("of-june", "PENDING");
+    try (Visit visit = console.visit()) {
+      visit.comeAsViewer("orders");
+      // Noon in Berlin.
+      visit.page().getByLabel("Deadline from").fill("2027-06-01T12:00");
+      visit.page().getByLabel("Deadline before").fill("2027-06-01T12:00:01");
+      visit.button("Search").click();
+      assertThat(rows(visit)).hasCount(1);
+      assertThat(rows(visit)).containsText("of-june");
+      assertThat(rows(visit).locator("time")).hasAttribute("title", "2027-06-01 10:00:00 UTC");
+
+      visit.page().getByLabel("Deadline from").fill("2027-06-01T12:00:01");
+      visit.page().getByLabel("Deadline before").fill("2027-06-01T12:00:02");
+      visit.button("Search").click();
+      assertThat(visit.page().locator("main")).containsText("No order is like that.");
+    }
+  }
+
+  @Test
+  void anOrderTellsWhatHappenedAsItHappens() {
+    stage
+        .shop()
+        .created(
+            "told",
+            Map.of(
+                "timeout",
+                "PT1H",
+                "channel",
+                "web",
+                "amount",
+                Map.of("value", 12.5, "currency", "EUR")));
+    stage.awaitState("told", "PENDING");
+    try (Visit visit = console.visit()) {
+      visit.comeAsViewer("order?id=told");
+      assertThat(visit.page().locator(".summary")).containsText("€12.50");
+      assertThat(visit.page().locator(".waits")).containsText("its payment deadline, in 59 min");
+      assertThat(timeline(visit)).containsText(new String[] {"Created", "Registered"});
+
+      stage.shop().paid("told", "p-1");
+      assertThat(timeline(visit)).containsText(new String[] {"Created", "Registered", "Paid"});
+      assertThat(visit.page().locator(".summary")).containsText("p-1");
+      assertThat(visit.page().locator(".waits")).hasCount(0);
+    }
+  }
+
+  @Test
+  void anOrderIsExtendedForAReasonThatItsTimelineTells() {
+    stage.create("extended", 0, Stage.in(Duration.ofHours(1)));
+    stage.awaitState("extended", "PENDING");
+    Instant first = Objects.requireNonNull(stage.database().deadline("extended"));
+    try (Visit visit = console.visit()) {
+      visit.comeAsOperator("order?id=extended");
+      visit.button("Extend").click();
+      visit.press("Extend");
+      // The browser itself asks for the reason.
+      assertThat(visit.dialog()).isVisible();
+      visit.dialog().getByText("+1 day").click();
+      visit.because("the customer <b>asked</b>").confirm("Extend");
+
+      Locator entry = timeline(visit).last();
+      assertThat(entry).containsText("Deadline moved by operator");
+      assertThat(entry).containsText("the customer <b>asked</b>");
+      assertThat(visit.page().locator("#told")).containsText("The deadline has moved");
+      Instant second = Objects.requireNonNull(stage.database().deadline("extended"));
+      assertThat(Duration.between(first, second))
+          .isBetween(Duration.ofHours(23), Duration.ofHours(25));
+
+      visit.link("What operators did to it").click();
+      assertThat(rows(visit)).hasCount(1);
+      assertThat(rows(visit)).containsText("moved the deadline of order extended");
+    }
+  }
+
+  @Test
+  void anOrderIsCancelledAtOnce() {
+    stage.create("fraud", 0, Stage.in(Duration.ofHours(1)));
+    stage.awaitState("fraud", "PENDING");
+    try (Visit visit = console.visit()) {
+      visit.comeAsOperator("order?id=fraud");
+      visit.button("Cancel now").click();
+      visit.because("fraud").confirm("Cancel the order");
+      stage.outcomes().awaitCancelled("fraud");
+      assertThat(timeline(visit))
+          .containsText(
+              new String[] {
+                "Created",
+                "Registered",
+                "Cancellation asked for",
+                "Cancelled",
+                "Cancellation published"
+              });
+      assertThat(visit.button("Cancel now")).hasCount(0);
+    }
+  }
+
+  @Test
+  void anOrderIsClosed() {
+    stage.create("closed here", 0, Stage.in(Duration.ofHours(1)));
+    stage.awaitState("closed here", "PENDING");
+    try (Visit visit = console.visit()) {
+      visit.comeAsOperator("order?id=closed%20here");
+      visit.button("Close").click();
+      visit.because("paid in cash").confirm("Close the order");
+      assertThat(timeline(visit).last()).containsText("paid in cash");
+      assertThat(stage.database().state("closed here")).isEqualTo("CLOSED");
+    }
+  }
+
+  @Test
+  void aParkedOrderIsReleased() {
+    stage.create("parked", 0, Stage.in(Duration.ofHours(1)));
+    stage.awaitState("parked", "PENDING");
+    stage
+        .database()
+        .execute("insert into parked_order (order_id, shard, reason) values ('parked', 0, 'x')");
+    try (Visit visit = console.visit()) {
+      visit.comeAsOperator("pauses");
+      visit.link("parked").click();
+      assertThat(visit.page().locator(".waits")).containsText("an operator to release it");
+      visit.button("Release").click();
+      visit.because("mended").confirm("Release");
+      assertThat(timeline(visit).last()).containsText("Released");
+      assertThat(visit.button("Release")).hasCount(0);
+    }
+  }
+
+  @Test
+  void whatCannotBeDoneSaysWhy() {
+    stage.create("paid meanwhile", 0, Stage.in(Duration.ofHours(1)));
+    stage.awaitState("paid meanwhile", "PENDING");
+    try (Visit visit = console.visit().expecting(409, "/api/order/close")) {
+      visit.comeAsOperator("order?id=paid%20meanwhile");
+      visit.button("Close").click();
+      stage.pay("paid meanwhile", 0);
+      stage.awaitState("paid meanwhile", "PAID");
+      visit.because("too late").press("Close the order");
+      assertThat(visit.complaint()).containsText("a decision is never changed");
+      visit.press("Leave it");
+      assertThat(visit.dialog()).hasCount(0);
+    }
+  }
+
+  @Test
+  void whatIsAskedForAgainAfterALostAnswerIsDoneOnce() {
+    stage.create("answer lost", 0, Stage.in(Duration.ofHours(1)));
+    stage.awaitState("answer lost", "PENDING");
+    try (Visit visit = console.visit().expectingCuts()) {
+      visit.comeAsOperator("order?id=answer%20lost");
+      List<String> keys = new ArrayList<>();
+      visit
+          .page()
+          .route(
+              "**/api/order/extend",
+              route -> {
+                keys.add(route.request().headerValue("Idempotency-Key"));
+                if (keys.size() == 1) {
+                  // The service does it, and nobody hears of it.
+                  route.fetch();
+                  route.abort();
+                } else {
+                  route.resume();
+                }
+              });
+      visit.button("Extend").click();
+      visit.because("once").press("Extend");
+      assertThat(visit.complaint()).containsText("Nothing is known of what it did");
+      visit.confirm("Extend");
+
+      assertThat(keys).hasSize(2).doesNotContainNull();
+      assertThat(keys.get(0)).hasSizeGreaterThan(20).isEqualTo(keys.get(1));
+      assertThat(
+              stage.database().count("select count(*) from operator_action where reason = 'once'"))
+          .isEqualTo(1);
+    }
+  }
+
+  @Test
+  void whatOrdersSayIsTextAndNothingElse() {
+    String orderId = "<img src=/console/x onerror=\"alert(1)\">/?#%2F&+ é漢\u202Egnp";
+    stage
+        .shop()
+        .created(orderId, Map.of("timeout", "PT1H", "channel", "<script>alert(2)</script>"));
+    stage.awaitState(orderId, "PENDING");
+    try (Visit visit = console.visit()) {
+      visit.page().onDialog(dialog -> dialog.dismiss());
+      visit.comeAsOperator("orders?prefix=" + encoded("<img"));
+      assertThat(rows(visit)).containsText("<script>alert(2)</script>");
+      rows(visit).getByRole(AriaRole.LINK).click();
+      assertThat(visit.heading())
+          .hasText("Order <img src=/console/x onerror=\"alert(1)\">/?#%2F&+ é漢\\u{202E}gnp");
+      assertThat(visit.page().locator("main img, main script")).hasCount(0);
+      visit.button("Close").click();
+      visit.because("🧾 → \"'<i>").confirm("Close the order");
+      assertThat(timeline(visit).last()).containsText("🧾 → \"'<i>");
+      assertThat(stage.database().state(orderId)).isEqualTo("CLOSED");
+    }
+  }
+
+  @Test
+  void anOrderThatNobodyKnowsIsSaidToBeUnknown() {
+    try (Visit visit = console.visit().expecting(404, "/api/order")) {
+      visit.comeAsViewer("order?id=nobody%27s");
+      assertThat(visit.page().locator("main")).containsText("No order of that id is known");
+    }
+  }
+
+  private static Locator rows(Visit visit) {
+    return visit.page().locator("main tbody tr");
+  }
+
+  private static Locator timeline(Visit visit) {
+    return visit.page().locator(".timeline > li");
+  }
+
+  private static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+  }
+}

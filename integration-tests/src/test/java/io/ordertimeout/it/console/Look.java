@@ -1,0 +1,37 @@
+package io.ordertimeout.it.console;
+
+import com.microsoft.playwright.Browser;
+import com.microsoft.playwright.options.ColorScheme;
+import java.util.Locale;
+
+/** On what, and in which colours, the console is looked at. */
+enum Look {
+  DESKTOP_LIGHT(1440, 900, ColorScheme.LIGHT),
+  DESKTOP_DARK(1440, 900, ColorScheme.DARK),
+  PHONE_LIGHT(360, 740, ColorScheme.LIGHT),
+  PHONE_DARK(360, 740, ColorScheme.DARK);
+
+  private final int width;
+  private final int height;
+  private final ColorScheme colours;
+
+  Look(int width, int height, ColorScheme colours) {
+    this.width = width;
+    this.height = height;
+    this.colours = colours;
+  }
+
+  /** In a zone and with a language of its own, so that nothing depends on the machine's. */
+  Browser.NewContextOptions options() {
+    return new Browser.NewContextOptions()
+        .setViewportSize(width, height)
+        .setColorScheme(colours)
+        .setLocale("en-GB")
+        .setTimezoneId("Europe/Berlin");
+  }
+
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+}
