@@ -84,7 +84,7 @@ public final class LocalPlatform implements AutoCloseable {
         """
 
         Order timeout is running, Ctrl-C stops it.
-          API         http://localhost:%d/api/overview (user operator, password %s)
+          console     http://localhost:%d (log in as operator, password %s)
           health      http://localhost:%d/actuator/health
           metrics     http://localhost:%d/actuator/prometheus
           Kafka       %s
