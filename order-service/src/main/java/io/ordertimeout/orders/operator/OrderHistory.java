@@ -1,18 +1,10 @@
 package io.ordertimeout.orders.operator;
 
-import io.ordertimeout.orders.DatabaseClock;
-import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.deadline.OrderDeadline;
-import io.ordertimeout.orders.deadline.OrderDeadlineRepository;
-import io.ordertimeout.orders.deadline.OrderState;
-import io.ordertimeout.orders.expiry.ExpiryHolds;
-import io.ordertimeout.orders.expiry.ExpiryPauses;
-import io.ordertimeout.orders.expiry.Interruptions;
 import io.ordertimeout.orders.expiry.ParkedOrders;
 import io.ordertimeout.orders.operator.OperatorAction.Kind;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
@@ -20,18 +12,15 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
-import org.springframework.transaction.annotation.Transactional;
 import tools.jackson.databind.JsonNode;
 
 /**
- * All that is known of one order: how it stands, what happened to it, by whom and when, and what it
- * waits for. Put together from what the tables hold anyway; nothing is written for it alone.
- * Thread-safe.
+ * What happened to one order, by whom and when. Put together from what the tables hold anyway;
+ * nothing is written for it alone. Thread-safe.
  */
 @Component
 public class OrderHistory {
@@ -75,18 +64,6 @@ public class OrderHistory {
   public record Entry(
       @Nullable Instant at, Happening what, String by, Map<String, String> details) {}
 
-  /**
-   * An order with its history.
-   *
-   * @param order how it stands
-   * @param movesBy by how much its deadline is still to move, because of interruptions; null if by
-   *     nothing
-   * @param waitsFor what stands between it and its decision, in words; empty if it is decided
-   * @param history what happened, in order
-   */
-  public record Known(
-      OrderView order, @Nullable Duration movesBy, List<String> waitsFor, List<Entry> history) {}
-
   private static final Map<Kind, Happening> DONE =
       Map.of(
           Kind.EXTEND_ORDER, Happening.EXTENDED,
@@ -110,117 +87,18 @@ public class OrderHistory {
       order by i.ended_at
       """;
 
-  private static final String STILL_TO_APPLY =
-      """
-      select extract(epoch from s.length) as seconds
-      from order_deadline d cross join lateral (%s) s
-      where d.order_id = ? and s.length is not null
-      """
-          .formatted(Interruptions.STILL_TO_APPLY);
-
-  private static final String PAUSED_BY =
-      """
-      select p.id, p.placed_by, p.reason, p.channel
-      from order_deadline d cross join lateral (
-        select id, placed_by, reason, p.channel %s) p
-      where d.order_id = ? order by p.id
-      """
-          .formatted(ExpiryPauses.HOLDING);
-
-  private final OrderDeadlineRepository orders;
   private final OperatorActions actions;
   private final ParkedOrders parked;
-  private final ExpiryHolds holds;
-  private final Reports reports;
-  private final DatabaseClock clock;
-  private final Duration settlementGrace;
   private final JdbcTemplate jdbc;
 
-  OrderHistory(
-      OrderDeadlineRepository orders,
-      OperatorActions actions,
-      ParkedOrders parked,
-      ExpiryHolds holds,
-      Reports reports,
-      DatabaseClock clock,
-      OrderTimeoutProperties properties,
-      JdbcTemplate jdbc) {
-    this.orders = orders;
+  OrderHistory(OperatorActions actions, ParkedOrders parked, JdbcTemplate jdbc) {
     this.actions = actions;
     this.parked = parked;
-    this.holds = holds;
-    this.reports = reports;
-    this.clock = clock;
-    this.settlementGrace = properties.expiry().settlementGrace();
     this.jdbc = jdbc;
   }
 
-  /** All that is known of the order of that id. */
-  @Transactional(readOnly = true)
-  public Optional<Known> find(String orderId) {
-    return orders
-        .findByOrderId(orderId)
-        .map(
-            order ->
-                new Known(
-                    OrderView.of(order),
-                    movesBy(order),
-                    order.state() == OrderState.PENDING ? waitsFor(order) : List.of(),
-                    history(order)));
-  }
-
-  private @Nullable Duration movesBy(OrderDeadline order) {
-    if (order.state() != OrderState.PENDING) {
-      return null;
-    }
-    return jdbc
-        .query(STILL_TO_APPLY, (rs, row) -> rs.getDouble("seconds"), order.orderId())
-        .stream()
-        .findFirst()
-        .map(seconds -> Duration.ofMillis((long) (seconds * 1e3)))
-        .orElse(null);
-  }
-
-  private List<String> waitsFor(OrderDeadline order) {
-    List<String> reasons = new ArrayList<>();
-    Instant due = Objects.requireNonNull(order.deadline()).plus(settlementGrace);
-    Instant now = clock.ask();
-    if (due.isAfter(now)) {
-      reasons.add(
-          "its payment deadline, in " + Duration.ofSeconds(Duration.between(now, due).toSeconds()));
-    }
-    parked
-        .find(order.orderId())
-        .ifPresent(
-            p -> reasons.add("an operator to release it, since it is parked: " + p.reason()));
-    jdbc.query(
-        PAUSED_BY,
-        rs -> {
-          reasons.add(
-              "the end of pause %d of %s by %s: %s"
-                  .formatted(
-                      rs.getLong("id"),
-                      rs.getString("channel") == null ? "all channels" : "its channel",
-                      rs.getString("placed_by"),
-                      rs.getString("reason")));
-        },
-        order.orderId());
-    holds.inForce().stream()
-        .filter(hold -> hold.shard() == order.shard())
-        .forEach(
-            hold ->
-                reasons.add(
-                    "hold %d of its shard to be lifted: %s".formatted(hold.id(), hold.detail())));
-    Optional<String> owner = reports.ownerOf(order.shard());
-    if (owner.isEmpty()) {
-      reasons.add("an instance that serves shard " + order.shard());
-    } else if (reasons.isEmpty()) {
-      reasons.add("the payment watermark of its shard, on instance " + owner.get());
-    }
-    return reasons;
-  }
-
-  private List<Entry> history(OrderDeadline order) {
+  /** What happened to an order, in order. */
+  List<Entry> of(OrderDeadline order) {
     List<Entry> entries = new ArrayList<>();
     if (order.createdAt() != null) {
       entries.add(
@@ -236,7 +114,7 @@ public class OrderHistory {
             "intake",
             details("shard", order.shard(), "deadline", firstDeadline(order, done))));
     interruptions(order, entries);
-    done.forEach(action -> entries.add(of(action)));
+    done.forEach(action -> entries.add(done(action)));
     parked
         .find(order.orderId())
         .ifPresent(
@@ -284,7 +162,7 @@ public class OrderHistory {
     return of == null ? "" : of.path("deadline").asString("");
   }
 
-  private static Entry of(OperatorAction action) {
+  private static Entry done(OperatorAction action) {
     String before = deadline(action.before());
     String after = deadline(action.after());
     boolean moved = !before.equals(after);
