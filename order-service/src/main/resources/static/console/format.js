@@ -30,7 +30,8 @@ export function money(value, currency) {
   }
 }
 
-const narrow = matchMedia('(max-width: 640px)');
+// Below it four amounts in full do not stand side by side.
+const narrow = matchMedia('(max-width: 1400px)');
 
 /** An amount where space is short and its currency stands elsewhere; in full in its title. */
 export function sum(value, currency) {
@@ -42,7 +43,7 @@ export function sum(value, currency) {
     digits = 2;
   }
   const text =
-    Math.abs(value) < (narrow.matches ? 1_000 : 100_000)
+    Math.abs(value) < (narrow.matches ? 1_000 : 10_000)
       ? new Intl.NumberFormat(undefined, {
         minimumFractionDigits: digits, maximumFractionDigits: digits,
       }).format(value)

@@ -6,8 +6,8 @@ import java.util.Locale;
 
 /** On what, and in which colours, the console is looked at. */
 enum Look {
-  DESKTOP_LIGHT(1440, 900, ColorScheme.LIGHT),
-  DESKTOP_DARK(1440, 900, ColorScheme.DARK),
+  DESKTOP_LIGHT(1280, 800, ColorScheme.LIGHT),
+  DESKTOP_DARK(1280, 800, ColorScheme.DARK),
   PHONE_LIGHT(360, 740, ColorScheme.LIGHT),
   PHONE_DARK(360, 740, ColorScheme.DARK);
 
