@@ -109,6 +109,32 @@ class BreakerIT {
     }
   }
 
+  @Test
+  void whatCameDueWhileNobodyWasThereDoesNotPauseWhatComesInNow() {
+    String[] settings = {
+      "order-timeout.breaker.enabled", "true",
+      "order-timeout.breaker.max-ratio", "0.5",
+      "order-timeout.breaker.min-cancellations", "20"
+    };
+    Instant deadline = Stage.in(Duration.ofSeconds(10));
+    try (Service before = stage.startService(settings)) {
+      before.awaitReady(true);
+      create(deadline);
+      await("orders").atMost(PATIENCE).until(() -> stage.database().pending() == ORDERS);
+    }
+    await("their deadline").atMost(PATIENCE).until(() -> Instant.now().isAfter(deadline));
+
+    try (Service after = stage.startService(settings)) {
+      await("all to be cancelled").atMost(PATIENCE).until(() -> stage.database().pending() == 0);
+      for (int i = 0; i < 4; i++) {
+        stage.create("later-" + i, 0, Stage.in(Duration.ofMillis(500)));
+        stage.outcomes().awaitCancelled("later-" + i);
+      }
+      assertThat(stage.database().count("select count(*) from expiry_pause")).isZero();
+      assertThat(after.counter("order.timeout.cancelled")).isEqualTo(ORDERS + 4.0);
+    }
+  }
+
   private void create(Instant deadline) {
     List<CompletableFuture<RecordMetadata>> sent = new ArrayList<>();
     for (int i = 0; i < ORDERS; i++) {

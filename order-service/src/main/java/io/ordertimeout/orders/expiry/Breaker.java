@@ -6,10 +6,12 @@ import io.ordertimeout.orders.Activity;
 import io.ordertimeout.orders.Activity.Counts;
 import io.ordertimeout.orders.DatabaseClock;
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.outbox.OutboxEvent;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,13 +22,14 @@ import org.springframework.stereotype.Component;
  * Pauses expiry before an abnormal number of orders is cancelled: more than a share of those that
  * came in over a window, or any while orders come in and not one payment does. It judges by what
  * this instance has read and decided, before each decision; the pause that it places holds all
- * instances until an operator ends it. What was due by then is decided without being counted, or
- * the breaker would trip over what it held back. Thread-safe.
+ * instances until an operator ends it. Only orders that came due within the window count: what a
+ * pause has held back, or came due while this instance was not there, is not of the orders that
+ * come in now. Thread-safe.
  */
 @Component
 class Breaker {
 
-  private record Sample(Instant at, Counts counts) {}
+  private record Sample(Instant at, Counts counts, long cancelled) {}
 
   private static final Logger log = LoggerFactory.getLogger(Breaker.class);
   private static final String NAME = "breaker";
@@ -40,9 +43,11 @@ class Breaker {
   private final Deque<Sample> samples = new ArrayDeque<>();
 
   private @Nullable Sample lastPayment;
-  private Instant exemptUntil = Instant.MIN;
 
-  /** Orders that are being decided. */
+  /** Cancelled orders that count. */
+  private long cancelled;
+
+  /** Orders that count, and are being decided. */
   private long underWay;
 
   private boolean paused;
@@ -69,32 +74,53 @@ class Breaker {
    *
    * @param orders how many
    * @param latestDeadline the latest of their deadlines
+   * @return how many of them count
    */
-  void aboutToDecide(int orders, Instant latestDeadline) {
-    String reason = reasonToTrip(orders, latestDeadline);
+  int aboutToDecide(int orders, Instant latestDeadline) {
+    if (!begin(orders, latestDeadline)) {
+      return 0;
+    }
+    String reason = reasonToTrip();
     if (reason != null && pauses.trip(NAME, reason, settings.moveDeadlines())) {
       log.error("Expiry is paused until an operator ends the pause: {}", reason);
       pauses.refresh();
     }
+    return orders;
   }
 
-  /** Says that so many orders, about which it was asked, are decided or not going to be. */
+  /** Says which orders were cancelled. */
+  synchronized void cancelled(List<OutboxEvent> events) {
+    cancelled += events.stream().map(OutboxEvent::deadline).filter(this::counts).count();
+  }
+
+  /** Says that so many orders that count are decided, or are not going to be. */
   synchronized void decided(int orders) {
     underWay -= orders;
   }
 
-  private synchronized @Nullable String reasonToTrip(int orders, Instant latestDeadline) {
-    underWay += orders;
+  private synchronized boolean begin(int orders, Instant latestDeadline) {
+    boolean counts = counts(latestDeadline);
+    underWay += counts ? orders : 0;
+    return counts;
+  }
+
+  /** Where the breaker is not enabled there is no window. */
+  private boolean counts(@Nullable Instant deadline) {
     Sample oldest = samples.peekFirst();
-    if (!settings.enabled() || oldest == null || paused || !latestDeadline.isAfter(exemptUntil)) {
+    return oldest != null && deadline != null && deadline.isAfter(oldest.at());
+  }
+
+  private synchronized @Nullable String reasonToTrip() {
+    Sample oldest = samples.peekFirst();
+    if (oldest == null || paused) {
       return null;
     }
-    Counts inWindow = activity.counts().since(oldest.counts());
-    long cancelled = inWindow.cancelled() + underWay;
-    if (cancelled >= settings.minCancellations()
-        && cancelled > settings.maxRatio() * inWindow.registered()) {
+    long registeredInWindow = activity.counts().since(oldest.counts()).registered();
+    long cancelledInWindow = cancelled - oldest.cancelled() + underWay;
+    if (cancelledInWindow >= settings.minCancellations()
+        && cancelledInWindow > settings.maxRatio() * registeredInWindow) {
       return "%d of %d orders that came in within %s would be cancelled, more than %s of them"
-          .formatted(cancelled, inWindow.registered(), settings.window(), settings.maxRatio());
+          .formatted(cancelledInWindow, registeredInWindow, settings.window(), settings.maxRatio());
     }
     Sample quietSince = lastPayment == null ? oldest : lastPayment;
     Duration silence = Duration.between(quietSince.at(), clock.now());
@@ -109,11 +135,12 @@ class Breaker {
   @Scheduled(fixedDelay = 1_000)
   void sample() {
     if (settings.enabled() && clock.isSet()) {
-      add(new Sample(clock.now(), activity.counts()));
+      sample(clock.now(), activity.counts());
     }
   }
 
-  private synchronized void add(Sample sample) {
+  private synchronized void sample(Instant at, Counts counts) {
+    Sample sample = new Sample(at, counts, cancelled);
     Sample last = samples.peekLast();
     if (last != null && sample.counts().payments() > last.counts().payments()) {
       lastPayment = sample;
@@ -128,8 +155,7 @@ class Breaker {
   private synchronized void pausesChanged() {
     boolean now = pauses.isAllPaused();
     if (paused && !now) {
-      // Whoever ended the pause knows of what it held back.
-      exemptUntil = clock.now();
+      // Whoever ended the pause knows of what it held back: the window begins anew.
       samples.clear();
       lastPayment = null;
     }
@@ -144,6 +170,6 @@ class Breaker {
     Counts inWindow = activity.counts().since(oldest.counts());
     return inWindow.registered() < settings.minRegistrations()
         ? Double.NaN
-        : (double) inWindow.cancelled() / inWindow.registered();
+        : (double) (cancelled - oldest.cancelled()) / inWindow.registered();
   }
 }

@@ -154,11 +154,12 @@ public class Expiry implements SmartLifecycle {
   }
 
   private void decideUnlessTooMany(DueBatch batch, Passed passed, Rearm rearm) {
+    int counted =
+        breaker.aboutToDecide(batch.size(), Instant.ofEpochMilli(batch.latestDeadlineMillis()));
     try {
-      breaker.aboutToDecide(batch.size(), Instant.ofEpochMilli(batch.latestDeadlineMillis()));
       decide(batch.shard(), batch.ids(), passed, rearm);
     } finally {
-      breaker.decided(batch.size());
+      breaker.decided(counted);
     }
   }
 
@@ -181,6 +182,7 @@ public class Expiry implements SmartLifecycle {
     }
     cancelled.increment(events.size());
     activity.cancelled(events.size());
+    breaker.cancelled(events);
     measure(events, passed);
     relay.publish(events);
     if (events.size() < ids.length) {
