@@ -105,9 +105,11 @@ class BackstopIT {
     try (Service service = stage.startService(EAGER)) {
       Instant deadline = Stage.in(Duration.ofSeconds(4));
       for (int i = 0; i < 300; i++) {
-        stage.create("order-" + i, i % 3, deadline.plusMillis(10L * i));
         if (i % 2 == 0) {
+          stage.create("order-" + i, i % 3, Stage.in(Duration.ofHours(1)));
           stage.pay("order-" + i, i % 3);
+        } else {
+          stage.create("order-" + i, i % 3, deadline.plusMillis(10L * i));
         }
       }
       stage.awaitAllDecided();
