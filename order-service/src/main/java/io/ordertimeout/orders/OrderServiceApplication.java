@@ -3,13 +3,28 @@ package io.ordertimeout.orders;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.micrometer.tracing.autoconfigure.MicrometerTracingAutoConfiguration;
+import org.springframework.boot.micrometer.tracing.autoconfigure.NoopTracerAutoConfiguration;
+import org.springframework.boot.micrometer.tracing.opentelemetry.autoconfigure.OpenTelemetryTracingAutoConfiguration;
+import org.springframework.boot.micrometer.tracing.opentelemetry.autoconfigure.otlp.OtlpTracingAutoConfiguration;
+import org.springframework.boot.opentelemetry.autoconfigure.OpenTelemetrySdkAutoConfiguration;
+import org.springframework.boot.opentelemetry.autoconfigure.logging.OpenTelemetryLoggingAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
 import org.springframework.scheduling.annotation.EnableScheduling;
 
 /** The order timeout service as a process. */
 @SpringBootApplication(
     proxyBeanMethods = false,
-    exclude = UserDetailsServiceAutoConfiguration.class)
+    exclude = {
+      UserDetailsServiceAutoConfiguration.class,
+      // See TracesConfiguration.
+      MicrometerTracingAutoConfiguration.class,
+      NoopTracerAutoConfiguration.class,
+      OpenTelemetryTracingAutoConfiguration.class,
+      OtlpTracingAutoConfiguration.class,
+      OpenTelemetrySdkAutoConfiguration.class,
+      OpenTelemetryLoggingAutoConfiguration.class
+    })
 @EnableConfigurationProperties(OrderTimeoutProperties.class)
 @EnableScheduling
 public class OrderServiceApplication {

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param channel sales channel, if stated
  * @param paymentMethod payment method, if stated
  * @param amount what is to be paid, if stated
+ * @param traceparent the parent of what becomes of the order, if it is traced
  */
 public record OrderCreated(
     String orderId,
@@ -23,4 +24,12 @@ public record OrderCreated(
     String policy,
     @Nullable String channel,
     @Nullable String paymentMethod,
-    @Nullable Amount amount) {}
+    @Nullable Amount amount,
+    @Nullable String traceparent) {
+
+  /** The same order, traced. */
+  public OrderCreated tracedBy(String parent) {
+    return new OrderCreated(
+        orderId, shard, createdAt, deadline, policy, channel, paymentMethod, amount, parent);
+  }
+}

@@ -48,16 +48,16 @@ class OrderEventStatements {
       """
       insert into order_deadline as d (
         order_id, shard, state, created_at, deadline, policy, channel, payment_method, amount,
-        currency, decided_at, decided_by)
+        currency, traceparent, decided_at, decided_by)
       select
         i.order_id, i.shard, case when s.stale then 'CLOSED' else 'PENDING' end, i.created_at,
-        i.deadline, i.policy, i.channel, i.payment_method, i.amount, i.currency,
+        i.deadline, i.policy, i.channel, i.payment_method, i.amount, i.currency, i.traceparent,
         case when s.stale then clock_timestamp() end, case when s.stale then 'STALE' end
       from unnest(
         ?::text[], ?::int[], ?::timestamptz[], ?::timestamptz[], ?::text[], ?::text[], ?::text[],
-        ?::numeric[], ?::text[])
+        ?::numeric[], ?::text[], ?::text[])
         as i(order_id, shard, created_at, deadline, policy, channel, payment_method, amount,
-          currency)
+          currency, traceparent)
       cross join lateral (
         -- What an interruption extends is not stale.
         select i.deadline + coalesce(sum(o.ended_at - greatest(o.began_at, i.created_at)), '0')
@@ -77,7 +77,8 @@ class OrderEventStatements {
         channel = excluded.channel,
         payment_method = excluded.payment_method,
         amount = excluded.amount,
-        currency = excluded.currency
+        currency = excluded.currency,
+        traceparent = excluded.traceparent
       where d.created_at is null
       returning
         d.id, d.order_id, d.shard, d.state, d.created_at, d.deadline, d.decided_by, d.payment_id,
@@ -131,14 +132,15 @@ class OrderEventStatements {
         returning order_id, payment_id, paid_at
       )
       insert into outbox (
-        kind, order_id, payment_id, shard, created_at, deadline, cancelled_at, paid_at)
+        kind, order_id, payment_id, shard, created_at, deadline, cancelled_at, paid_at,
+        traceparent)
       select
         'ORDER_PAYMENT_CONFLICT', d.order_id, f.payment_id, d.shard, d.created_at, d.deadline,
-        case when d.state = 'CANCELLED' then d.decided_at end, f.paid_at
+        case when d.state = 'CANCELLED' then d.decided_at end, f.paid_at, d.traceparent
       from fresh f join order_deadline d on d.order_id = f.order_id
       returning
         id, kind, order_id, payment_id, shard, created_at, deadline, cancelled_at, paid_at,
-        written_at
+        traceparent, written_at
       """;
 
   private final JdbcTemplate jdbc;
@@ -164,6 +166,7 @@ class OrderEventStatements {
         texts(orders, OrderCreated::paymentMethod),
         texts(orders, o -> o.amount() == null ? null : o.amount().value().toPlainString()),
         texts(orders, o -> o.amount() == null ? null : o.amount().currency()),
+        texts(orders, OrderCreated::traceparent),
         staleAfter.toMillis() / 1e3);
   }
 

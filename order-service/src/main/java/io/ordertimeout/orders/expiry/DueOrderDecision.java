@@ -50,13 +50,14 @@ class DueOrderDecision {
         set state = 'CANCELLED', decided_at = clock_timestamp(), decided_by = 'EXPIRY'
         from due
         where d.order_id = due.order_id and d.state = 'PENDING'
-        returning d.order_id, d.shard, d.created_at, d.deadline, d.decided_at
+        returning d.order_id, d.shard, d.created_at, d.deadline, d.decided_at, d.traceparent
       )
-      insert into outbox (kind, order_id, shard, created_at, deadline, cancelled_at)
-      select 'ORDER_CANCELLED', order_id, shard, created_at, deadline, decided_at from cancelled
+      insert into outbox (kind, order_id, shard, created_at, deadline, cancelled_at, traceparent)
+      select 'ORDER_CANCELLED', order_id, shard, created_at, deadline, decided_at, traceparent
+      from cancelled
       returning
         id, kind, order_id, payment_id, shard, created_at, deadline, cancelled_at, paid_at,
-        written_at
+        traceparent, written_at
       """
           .formatted(
               ParkedOrders.NOT_PARKED,

@@ -7,6 +7,7 @@ import io.ordertimeout.orders.Activity;
 import io.ordertimeout.orders.DatabaseClock;
 import io.ordertimeout.orders.DecisionDelays;
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.OrderTraces;
 import io.ordertimeout.orders.RefusedRow;
 import io.ordertimeout.orders.Step;
 import io.ordertimeout.orders.Steps;
@@ -70,6 +71,7 @@ public class Expiry implements SmartLifecycle {
   private final Interruptions interruptions;
   private final Activity activity;
   private final DecisionDelays delays;
+  private final OrderTraces traces;
   private final Duration retryDelay;
   private final Duration settlementGrace;
   private final Pace pace;
@@ -86,6 +88,7 @@ public class Expiry implements SmartLifecycle {
       Interruptions interruptions,
       Activity activity,
       DecisionDelays delays,
+      OrderTraces traces,
       Relay relay,
       DatabaseClock clock,
       Steps steps,
@@ -100,6 +103,7 @@ public class Expiry implements SmartLifecycle {
     this.interruptions = interruptions;
     this.activity = activity;
     this.delays = delays;
+    this.traces = traces;
     this.retryDelay = properties.expiry().retryDelay();
     this.settlementGrace = properties.expiry().settlementGrace();
     this.pace = new Pace(properties.expiry().maxRate(), System::nanoTime);
@@ -184,6 +188,7 @@ public class Expiry implements SmartLifecycle {
     activity.cancelled(events.size());
     breaker.cancelled(events);
     measure(events, passed);
+    events.forEach(this::trace);
     relay.publish(events);
     if (events.size() < ids.length) {
       interruptions.extend(shard, ids);
@@ -200,6 +205,15 @@ public class Expiry implements SmartLifecycle {
         delays.gate(Duration.between(passed.dueAt(), passed.passedAt()));
         delays.database(Duration.between(passed.passedAt(), decidedAt));
       }
+    }
+  }
+
+  private void trace(OutboxEvent event) {
+    String traceparent = event.traceparent();
+    Instant deadline = event.deadline();
+    Instant cancelledAt = event.cancelledAt();
+    if (traceparent != null && deadline != null && cancelledAt != null) {
+      traces.expired(traceparent, event.orderId(), deadline, cancelledAt);
     }
   }
 

@@ -1,7 +1,9 @@
 package io.ordertimeout.orders.intake;
 
 import io.ordertimeout.orders.InputTopics;
+import io.ordertimeout.orders.OrderSpan;
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.OrderTraces;
 import io.ordertimeout.orders.RefusedRow;
 import io.ordertimeout.orders.StoredPositions;
 import io.ordertimeout.orders.deadline.OrderCreated;
@@ -21,6 +23,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -40,14 +43,33 @@ class BatchIntake {
 
   private static final String UNDECODABLE = "a payment or closing of it cannot be decoded";
 
-  /** A record and what it came to. */
-  private record Taken(ConsumerRecord<byte[], byte[]> record, DecodedRecord decoded) {
+  /**
+   * A record and what it came to.
+   *
+   * @param span of a created order that is traced
+   */
+  private record Taken(
+      ConsumerRecord<byte[], byte[]> record, DecodedRecord decoded, @Nullable OrderSpan span) {
+
     boolean isEvent() {
       return decoded.created() != null || decoded.settled() != null;
+    }
+
+    @Nullable OrderCreated created() {
+      OrderCreated created = decoded.created();
+      return created == null || span == null ? created : created.tracedBy(span.traceparent());
+    }
+
+    /** Of an attempt that fails nothing is told: the next one has a span of its own. */
+    void stored() {
+      if (span != null) {
+        span.end();
+      }
     }
   }
 
   private final EventDecoder decoder;
+  private final OrderTraces traces;
   private final DeadLetters deadLetters;
   private final OrderEventStore store;
   private final StoredPositions positions;
@@ -60,6 +82,7 @@ class BatchIntake {
 
   BatchIntake(
       EventDecoder decoder,
+      OrderTraces traces,
       DeadLetters deadLetters,
       OrderEventStore store,
       StoredPositions positions,
@@ -70,6 +93,7 @@ class BatchIntake {
       IntakeMetrics metrics,
       OrderTimeoutProperties properties) {
     this.decoder = decoder;
+    this.traces = traces;
     this.deadLetters = deadLetters;
     this.store = store;
     this.positions = positions;
@@ -96,7 +120,7 @@ class BatchIntake {
     List<Taken> faulty = new ArrayList<>();
     int replacedFields = 0;
     for (ConsumerRecord<byte[], byte[]> record : records) {
-      Taken taken = new Taken(record, decoder.decode(record));
+      Taken taken = take(record);
       replacedFields += taken.decoded().replacedFields();
       if (taken.isEvent()) {
         events.add(taken);
@@ -117,6 +141,21 @@ class BatchIntake {
       transactions.executeWithoutResult(status -> advance.run());
     }
     metrics.countReplacedFields(replacedFields);
+  }
+
+  private Taken take(ConsumerRecord<byte[], byte[]> record) {
+    DecodedRecord decoded = decoder.decode(record);
+    OrderCreated created = decoded.created();
+    OrderSpan span =
+        created == null
+            ? null
+            : traces.takeIn(
+                created.orderId(),
+                record.topic(),
+                record.partition(),
+                record.offset(),
+                record.headers());
+    return new Taken(record, decoded, span);
   }
 
   private void park(List<Taken> faulty) {
@@ -171,6 +210,7 @@ class BatchIntake {
       }
       return;
     }
+    events.forEach(Taken::stored);
     shards.arm(recorded.toArm());
     shards.disarm(recorded.toDisarm());
     relay.publish(recorded.conflicts());
@@ -182,8 +222,9 @@ class BatchIntake {
     List<OrderCreated> created = new ArrayList<>();
     List<OrderSettled> settled = new ArrayList<>();
     for (Taken event : events) {
-      if (event.decoded().created() != null) {
-        created.add(event.decoded().created());
+      OrderCreated order = event.created();
+      if (order != null) {
+        created.add(order);
       }
       if (event.decoded().settled() != null) {
         settled.add(event.decoded().settled());

@@ -157,7 +157,8 @@ final class EventDecoder {
         deadline.policy(),
         channel,
         paymentMethod,
-        fields.amount(names.amount()));
+        fields.amount(names.amount()),
+        null);
   }
 
   private DecodedRecord settled(

@@ -5,7 +5,9 @@ import io.micrometer.core.instrument.Timer;
 import io.ordertimeout.orders.Activity;
 import io.ordertimeout.orders.DatabaseClock;
 import io.ordertimeout.orders.DecisionDelays;
+import io.ordertimeout.orders.OrderSpan;
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.OrderTraces;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -13,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +34,7 @@ class EventPublisher {
   private final DatabaseClock clock;
   private final Activity activity;
   private final DecisionDelays delays;
+  private final OrderTraces traces;
   private final List<String> topics;
   private final Duration settlementGrace;
   private final Timer lateness;
@@ -41,6 +45,7 @@ class EventPublisher {
       DatabaseClock clock,
       Activity activity,
       DecisionDelays delays,
+      OrderTraces traces,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
     this.records = records;
@@ -48,6 +53,7 @@ class EventPublisher {
     this.clock = clock;
     this.activity = activity;
     this.delays = delays;
+    this.traces = traces;
     this.topics = List.of(properties.topics().cancelled(), properties.topics().conflict());
     this.settlementGrace = properties.expiry().settlementGrace();
     this.lateness =
@@ -79,14 +85,7 @@ class EventPublisher {
   Published publish(List<OutboxEvent> batch) throws InterruptedException {
     List<Future<RecordMetadata>> sent = new ArrayList<>(batch.size());
     for (OutboxEvent event : batch) {
-      Future<RecordMetadata> future =
-          producer.send(
-              records.record(event),
-              (metadata, failure) -> {
-                if (failure == null) {
-                  measure(event);
-                }
-              });
+      Future<RecordMetadata> future = send(event);
       sent.add(future);
       // A refusal at once means that Kafka is away: each further send would block as long again.
       if (future.isDone() && failure(future) != null) {
@@ -104,6 +103,37 @@ class EventPublisher {
       }
     }
     return new Published(acknowledged, lastFailure);
+  }
+
+  private Future<RecordMetadata> send(OutboxEvent event) {
+    ProducerRecord<byte[], byte[]> record = records.record(event);
+    String traceparent = event.traceparent();
+    OrderSpan span =
+        traceparent == null
+            ? null
+            : traces.publish(traceparent, event.orderId(), record.topic(), EventId.of(event));
+    if (span != null) {
+      span.passOn(record.headers());
+    }
+    return producer.send(
+        record,
+        (metadata, failure) -> {
+          if (failure == null) {
+            measure(event);
+          }
+          end(span, failure);
+        });
+  }
+
+  private static void end(@Nullable OrderSpan span, @Nullable Throwable failure) {
+    if (span == null) {
+      return;
+    }
+    if (failure == null) {
+      span.end();
+    } else {
+      span.fail(failure);
+    }
   }
 
   private static @Nullable Throwable failure(Future<RecordMetadata> future)

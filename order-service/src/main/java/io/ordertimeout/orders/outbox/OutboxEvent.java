@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param deadline when it was to be paid by, if known
  * @param cancelledAt when it was cancelled, if it was
  * @param paidAt when it was paid, for a conflict
+ * @param traceparent the one kept with the order, if it is traced
  * @param writtenAt when the event was written to the outbox
  */
 public record OutboxEvent(
@@ -27,6 +28,7 @@ public record OutboxEvent(
     @Nullable Instant deadline,
     @Nullable Instant cancelledAt,
     @Nullable Instant paidAt,
+    @Nullable String traceparent,
     Instant writtenAt) {
 
   /** What an event tells. */

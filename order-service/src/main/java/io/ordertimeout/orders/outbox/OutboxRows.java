@@ -23,7 +23,7 @@ public class OutboxRows {
       """
       select
         id, kind, order_id, payment_id, shard, created_at, deadline, cancelled_at, paid_at,
-        written_at
+        traceparent, written_at
       from outbox
       where shard = any(?::int[]) and written_at < clock_timestamp() - make_interval(secs => ?)
       order by id
@@ -73,6 +73,7 @@ public class OutboxRows {
         instant(rs, "deadline"),
         instant(rs, "cancelled_at"),
         instant(rs, "paid_at"),
+        rs.getString("traceparent"),
         Objects.requireNonNull(instant(rs, "written_at")));
   }
 

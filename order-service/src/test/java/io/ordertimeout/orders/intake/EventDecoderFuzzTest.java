@@ -307,6 +307,7 @@ class EventDecoderFuzzTest {
         policy,
         created.channel(),
         created.paymentMethod(),
-        created.amount());
+        created.amount(),
+        null);
   }
 }

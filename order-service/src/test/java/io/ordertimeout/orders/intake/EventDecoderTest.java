@@ -60,7 +60,8 @@ class EventDecoderTest {
                 "TIMEOUT",
                 "web",
                 "card",
-                new Amount(new BigDecimal("12.50"), "EUR")));
+                new Amount(new BigDecimal("12.50"), "EUR"),
+                null));
   }
 
   @Test

@@ -50,6 +50,7 @@ class EventIdTest {
 
   private static UUID id(long row, Kind kind, String orderId, String paymentId) {
     return EventId.of(
-        new OutboxEvent(row, kind, orderId, paymentId, 0, null, null, null, null, Instant.EPOCH));
+        new OutboxEvent(
+            row, kind, orderId, paymentId, 0, null, null, null, null, null, Instant.EPOCH));
   }
 }

@@ -1,0 +1,213 @@
+package io.ordertimeout.it.flow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ordertimeout.it.flow.OtlpReceiver.ReceivedSpan;
+import io.ordertimeout.it.rig.PublishedEvent;
+import io.ordertimeout.it.rig.Service;
+import io.ordertimeout.it.rig.Shop;
+import io.ordertimeout.it.rig.Stage;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The trace of an order, as its producer began it and a collector is told of it. */
+class TracesIT {
+
+  private static final String TRACE = "0af7651916cd43dd8448eb211c80319c";
+  private static final String PRODUCER = "b7ad6b7169203331";
+  private static final String SAMPLED = "00-" + TRACE + "-" + PRODUCER + "-01";
+  private static final String NOT_SAMPLED = "00-" + TRACE + "-" + PRODUCER + "-00";
+
+  private final Stage stage = Stage.create();
+  private final OtlpReceiver receiver;
+
+  TracesIT() throws IOException {
+    receiver = OtlpReceiver.start();
+  }
+
+  @AfterEach
+  void close() {
+    receiver.close();
+    stage.close();
+  }
+
+  @Test
+  void leadsFromTheCreationToACancellationByAnotherInstanceAndToAConflict() {
+    RecordMetadata created;
+    try (Service first = startTraced()) {
+      first.awaitReady(true);
+      created = create("order", SAMPLED, "PT1H");
+      stage.awaitState("order", "PENDING");
+      stage.awaitQuiet();
+    }
+    // Whoever stops has told what it did.
+    assertThat(receiver.spans()).hasSize(1);
+    assertThat(stage.database().column("order", "traceparent")).contains(TRACE);
+    Instant deadline = comesDue("order");
+
+    PublishedEvent cancelled;
+    PublishedEvent conflict;
+    try (Service second = startTraced()) {
+      cancelled = stage.outcomes().awaitCancelled("order");
+      stage.shop().paid("order", "p");
+      conflict = stage.outcomes().awaitConflicts("order", 1).get(0);
+      stage.awaitQuiet();
+      second.awaitReady(true);
+    }
+
+    // These and no others: requests, and what the service does by itself, are not traced.
+    List<ReceivedSpan> spans = receiver.spans();
+    assertThat(spans).hasSize(4).allMatch(span -> span.traceId().equals(TRACE));
+    ReceivedSpan takenIn = named("process " + stage.topics().created());
+    ReceivedSpan expired = named("expire");
+    ReceivedSpan sent = named("send " + stage.topics().cancelled());
+    ReceivedSpan told = named("send " + stage.topics().conflict());
+    assertThat(takenIn.parentId()).isEqualTo(PRODUCER);
+    assertThat(List.of(expired, sent, told)).allMatch(span -> span.parentId().equals(takenIn.id()));
+    assertThat(cancelled.header("traceparent")).isEqualTo("00-" + TRACE + "-" + sent.id() + "-01");
+    assertThat(conflict.header("traceparent")).isEqualTo("00-" + TRACE + "-" + told.id() + "-01");
+
+    assertThat(takenIn.kind()).isEqualTo("CONSUMER");
+    assertThat(takenIn.attributes())
+        .isEqualTo(
+            Map.of(
+                "messaging.system",
+                "kafka",
+                "messaging.operation.name",
+                "process",
+                "messaging.operation.type",
+                "process",
+                "messaging.destination.name",
+                stage.topics().created(),
+                "messaging.destination.partition.id",
+                Integer.toString(created.partition()),
+                "messaging.kafka.offset",
+                Long.toString(created.offset()),
+                "messaging.consumer.group.name",
+                stage.name(),
+                "order.id",
+                "order"));
+    assertThat(expired.kind()).isEqualTo("INTERNAL");
+    assertThat(expired.attributes()).isEqualTo(Map.of("order.id", "order"));
+    assertThat(expired.start()).isEqualTo(deadline);
+    assertThat(expired.end()).isEqualTo(cancelled.instant("cancelledAt"));
+    assertThat(sent.kind()).isEqualTo("PRODUCER");
+    assertThat(sent.attributes())
+        .isEqualTo(
+            Map.of(
+                "messaging.system", "kafka",
+                "messaging.operation.name", "send",
+                "messaging.operation.type", "send",
+                "messaging.destination.name", stage.topics().cancelled(),
+                "messaging.message.id", Objects.requireNonNull(cancelled.header("ce_id")),
+                "order.id", "order"));
+    assertThat(spans).allMatch(span -> !span.end().isBefore(span.start()));
+  }
+
+  @Test
+  void beginsWithTheOrderIfTheRecordTellsOfNoneOrOfAnUnusableOne() {
+    try (Service service = startTraced()) {
+      stage.shop().created("silent", Map.of("timeout", "PT0.2S"));
+      create("garbled", "00-" + TRACE + "-" + PRODUCER, "PT0.2S");
+
+      for (String order : List.of("silent", "garbled")) {
+        assertThat(stage.outcomes().awaitCancelled(order).header("traceparent"))
+            .matches("00-[0-9a-f]{32}-[0-9a-f]{16}-0[13]")
+            .doesNotContain(TRACE);
+      }
+      stage.awaitQuiet();
+      service.awaitReady(true);
+    }
+    assertThat(stage.outcomes().deadLetters()).isEmpty();
+    assertThat(receiver.spans()).hasSize(2 * 3);
+    assertThat(receiver.spans())
+        .filteredOn(span -> span.name().startsWith("process"))
+        .hasSize(2)
+        .allMatch(span -> span.parentId().isEmpty());
+  }
+
+  @Test
+  void ofAnOrderThatItsProducerDoesNotSampleNothingIsKeptOrTold() {
+    try (Service service = startTraced()) {
+      create("order", NOT_SAMPLED, "PT0.2S");
+      assertThat(stage.outcomes().awaitCancelled("order").header("traceparent")).isNull();
+      stage.awaitQuiet();
+      service.awaitReady(true);
+    }
+    assertThat(stage.database().column("order", "traceparent")).isNull();
+    assertThat(receiver.requests()).isZero();
+  }
+
+  @Test
+  void isOffUntilItIsSwitchedOn() {
+    try (Service service =
+        stage.startService(
+            "management.opentelemetry.tracing.export.otlp.endpoint",
+            receiver.endpoint(),
+            "management.tracing.sampling.probability",
+            "1")) {
+      create("order", SAMPLED, "PT0.2S");
+      assertThat(stage.outcomes().awaitCancelled("order").header("traceparent")).isNull();
+      stage.awaitQuiet();
+      service.awaitReady(true);
+    }
+    assertThat(stage.database().column("order", "traceparent")).isNull();
+    assertThat(receiver.requests()).isZero();
+  }
+
+  @Test
+  void whatItsCollectorDoesNotTakeKeepsNoOrderWaiting() {
+    receiver.close();
+    try (Service service = startTraced()) {
+      create("order", SAMPLED, "PT0.2S");
+      assertThat(stage.outcomes().awaitCancelled("order").header("traceparent")).contains(TRACE);
+      stage.awaitQuiet();
+      service.awaitReady(true);
+    }
+  }
+
+  private Service startTraced() {
+    return stage.startService(
+        "management.tracing.export.enabled",
+        "true",
+        "management.opentelemetry.tracing.export.otlp.endpoint",
+        receiver.endpoint(),
+        "management.tracing.sampling.probability",
+        "1");
+  }
+
+  private RecordMetadata create(String orderId, String traceparent, String timeout) {
+    ProducerRecord<byte[], byte[]> record =
+        new ProducerRecord<>(
+            stage.topics().created(),
+            Shop.utf8(orderId),
+            Shop.json(Map.of("orderId", orderId, "timeout", timeout)));
+    record.headers().add("traceparent", Shop.utf8(traceparent));
+    return Shop.await(stage.shop().send(record));
+  }
+
+  /** As if its time had passed while nobody was there. */
+  private Instant comesDue(String orderId) {
+    stage
+        .database()
+        .execute(
+            "update order_deadline set deadline = clock_timestamp() where order_id = ?", orderId);
+    Instant deadline = Objects.requireNonNull(stage.database().deadline(orderId));
+    stage.awaitPast(deadline);
+    return deadline;
+  }
+
+  private ReceivedSpan named(String name) {
+    List<ReceivedSpan> spans =
+        receiver.spans().stream().filter(span -> span.name().equals(name)).toList();
+    assertThat(spans).as(name).hasSize(1);
+    return spans.get(0);
+  }
+}
