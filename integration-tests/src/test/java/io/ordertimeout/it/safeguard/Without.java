@@ -86,7 +86,8 @@ final class Without {
                 select
                   -row_number() over () as id, 'ORDER_CANCELLED' as kind, order_id,
                   '' as payment_id, shard, created_at, deadline, decided_at as cancelled_at,
-                  null::timestamptz as paid_at, clock_timestamp() as written_at
+                  null::timestamptz as paid_at, null as traceparent,
+                  clock_timestamp() as written_at
                 from cancelled
                 """);
   }
