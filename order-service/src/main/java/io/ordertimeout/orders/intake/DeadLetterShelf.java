@@ -115,10 +115,11 @@ public class DeadLetterShelf {
       for (PartitionInfo partition : consumer.partitionsFor(topic, PATIENCE)) {
         partitions.add(new TopicPartition(topic, partition.partition()));
       }
+      // Before it is asked where they end, or Kafka's client warns that it is not.
+      consumer.assign(partitions);
       Map<TopicPartition, Long> first = consumer.beginningOffsets(partitions, PATIENCE);
       Map<TopicPartition, Long> ends = new HashMap<>(consumer.endOffsets(partitions, PATIENCE));
       ends.replaceAll((p, end) -> Math.min(end, before.getOrDefault(p.partition(), end)));
-      consumer.assign(partitions);
       for (TopicPartition partition : partitions) {
         long end = ends.getOrDefault(partition, 0L);
         consumer.seek(partition, Math.max(first.getOrDefault(partition, 0L), end - limit));
@@ -174,12 +175,12 @@ public class DeadLetterShelf {
         return Optional.empty();
       }
       List<TopicPartition> only = List.of(place);
+      consumer.assign(only);
       long first = consumer.beginningOffsets(only, PATIENCE).getOrDefault(place, 0L);
       long end = consumer.endOffsets(only, PATIENCE).getOrDefault(place, 0L);
       if (offset < first || offset >= end) {
         return Optional.empty();
       }
-      consumer.assign(only);
       consumer.seek(place, offset);
       return read(consumer, Map.of(place, offset + 1)).stream()
           .filter(record -> record.offset() == offset)
