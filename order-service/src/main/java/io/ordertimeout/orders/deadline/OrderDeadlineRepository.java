@@ -67,9 +67,9 @@ public interface OrderDeadlineRepository extends Repository<OrderDeadline, Strin
       value =
           """
           select * from order_deadline d
-          where (d.order_id > cast(:from as text) collate "C"
-              or :inclusive and d.order_id = cast(:from as text) collate "C")
+          where d.order_id >= cast(:from as text) collate "C"
             and d.order_id < cast(:to as text) collate "C"
+            and (:inclusive or d.order_id <> cast(:from as text) collate "C")
             and d.state = any(cast(:states as text[]))
             and (d.deadline is null or d.deadline >= :dueFrom and d.deadline < :dueTo)
           order by d.order_id
