@@ -17,7 +17,7 @@ import org.springframework.scheduling.annotation.EnableScheduling;
     proxyBeanMethods = false,
     exclude = {
       UserDetailsServiceAutoConfiguration.class,
-      // See TracesConfiguration.
+      // See TracingConfiguration.
       MicrometerTracingAutoConfiguration.class,
       NoopTracerAutoConfiguration.class,
       OpenTelemetryTracingAutoConfiguration.class,

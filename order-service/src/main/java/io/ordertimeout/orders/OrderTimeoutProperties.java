@@ -25,7 +25,7 @@ import org.springframework.validation.annotation.Validated;
  * @param wheel the timing wheel that wakes the expiry
  * @param expiry how due orders are decided
  * @param outbox how decided events are published
- * @param backstop how wheels and Postgres are compared
+ * @param reconciler how wheels and Postgres are compared
  * @param breaker when expiry pauses by itself
  * @param access who may look and who may change
  */
@@ -38,8 +38,8 @@ public record OrderTimeoutProperties(
     @Valid @DefaultValue Wheel wheel,
     @Valid @DefaultValue Expiry expiry,
     @Valid @DefaultValue Outbox outbox,
-    @Valid @DefaultValue Backstop backstop,
-    @Valid @DefaultValue Breaker breaker,
+    @Valid @DefaultValue Reconciler reconciler,
+    @Valid @DefaultValue CircuitBreaker breaker,
     @Valid @DefaultValue Access access) {
 
   /**
@@ -234,7 +234,7 @@ public record OrderTimeoutProperties(
    *     anything takes from Postgres to the wheel
    * @param overdueAfter how long behind its deadline an order counts as overdue
    */
-  public record Backstop(
+  public record Reconciler(
       @DurationMin(seconds = 1) @DefaultValue("5m") Duration interval,
       @DurationMin(millis = 100) @DefaultValue("5s") Duration confirmAfter,
       @DurationMin(seconds = 1) @DefaultValue("10s") Duration overdueAfter) {}
@@ -251,7 +251,7 @@ public record OrderTimeoutProperties(
    *     metric, to count
    * @param moveDeadlines whether deadlines move by the length of the pause
    */
-  public record Breaker(
+  public record CircuitBreaker(
       @DefaultValue("false") boolean enabled,
       @DurationMin(seconds = 10) @DurationMax(hours = 6) @DefaultValue("10m") Duration window,
       @DecimalMin("0") @DefaultValue("0.5") double maxRatio,

@@ -1,5 +1,8 @@
 package io.ordertimeout.local;
 
+import io.ordertimeout.embedded.EmbeddedPlatform;
+import io.ordertimeout.embedded.Passwords;
+import io.ordertimeout.embedded.Ports;
 import java.io.PrintStream;
 import java.time.Clock;
 import java.time.Duration;

@@ -2,6 +2,8 @@ package io.ordertimeout.local;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.ordertimeout.embedded.EmbeddedPlatform;
+import io.ordertimeout.embedded.Ports;
 import io.ordertimeout.orders.OrderServiceApplication;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,6 +1,6 @@
 package io.ordertimeout.it.chaos;
 
-import io.ordertimeout.local.EmbeddedKafka;
+import io.ordertimeout.embedded.EmbeddedKafka;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;

@@ -3,13 +3,13 @@ package io.ordertimeout.it.chaos;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.ledger.Ledger;
-import io.ordertimeout.it.ledger.Mix;
-import io.ordertimeout.it.ledger.Traffic;
-import io.ordertimeout.it.ledger.Verdict;
-import io.ordertimeout.it.rig.ServiceProcess;
-import io.ordertimeout.it.rig.Stage;
-import io.ordertimeout.it.rig.TcpProxy;
+import io.ordertimeout.it.oracle.Ledger;
+import io.ordertimeout.it.oracle.Verdict;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.ServiceProcess;
+import io.ordertimeout.it.support.TcpProxy;
+import io.ordertimeout.it.traffic.Mix;
+import io.ordertimeout.it.traffic.Traffic;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -48,9 +48,9 @@ class ChaosIT {
   @Test
   void everyPromiseIsKeptWhateverFails() throws IOException, InterruptedException {
     try (FragilePlatform platform = FragilePlatform.start();
-        Stage stage = Stage.on(platform.direct(), platform.proxied());
-        Fleet fleet = new Fleet(stage, () -> restartBroker(platform));
-        Ledger ledger = Ledger.open(stage)) {
+        Scenario scenario = Scenario.on(platform.direct(), platform.proxied());
+        Fleet fleet = new Fleet(scenario, () -> restartBroker(platform));
+        Ledger ledger = Ledger.open(scenario)) {
       say("seed " + seed + ", " + minutes + " minutes, " + rate + " orders a second");
       fleet.scaleTo(2);
       fleet.awaitAllReady();

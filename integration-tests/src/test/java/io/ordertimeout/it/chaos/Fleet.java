@@ -2,8 +2,8 @@ package io.ordertimeout.it.chaos;
 
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.ServiceProcess;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.ServiceProcess;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,15 +22,15 @@ final class Fleet implements AutoCloseable {
 
   private static final Duration COORDINATOR_PATIENCE = Duration.ofSeconds(90);
 
-  private final Stage stage;
+  private final Scenario scenario;
   private final Runnable restartBroker;
   private final List<ServiceProcess> instances = new ArrayList<>();
   private int started;
   private int endedThemselves;
 
-  Fleet(Stage stage, Runnable restartBroker) {
+  Fleet(Scenario scenario, Runnable restartBroker) {
     this.restartBroker = restartBroker;
-    this.stage = stage;
+    this.scenario = scenario;
   }
 
   int size() {
@@ -125,8 +125,8 @@ final class Fleet implements AutoCloseable {
 
   private void start() {
     instances.add(
-        stage.startProcess(
-            stage.name() + "-" + started++, SMALL, "order-timeout.backstop.interval", "5s"));
+        scenario.startProcess(
+            scenario.name() + "-" + started++, SMALL, "order-timeout.reconciler.interval", "5s"));
   }
 
   private static void stop(ServiceProcess instance) {

@@ -2,10 +2,10 @@ package io.ordertimeout.it.chaos;
 
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.ChildProcess;
-import io.ordertimeout.it.rig.TcpProxy;
-import io.ordertimeout.it.rig.TestPlatform;
-import io.ordertimeout.local.EmbeddedPostgres;
+import io.ordertimeout.embedded.EmbeddedPostgres;
+import io.ordertimeout.it.support.ChildProcess;
+import io.ordertimeout.it.support.TcpProxy;
+import io.ordertimeout.it.support.TestEnvironment;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -64,17 +64,17 @@ final class FragilePlatform implements AutoCloseable {
   }
 
   /** As the test reaches it. */
-  TestPlatform direct() {
+  TestEnvironment direct() {
     return platform(kafkaPort, port(postgres.jdbcUrl()));
   }
 
   /** As the services reach it. */
-  TestPlatform proxied() {
+  TestEnvironment proxied() {
     return platform(kafkaProxy.port(), postgresProxy.port());
   }
 
-  private TestPlatform platform(int kafka, int database) {
-    return new TestPlatform(
+  private TestEnvironment platform(int kafka, int database) {
+    return new TestEnvironment(
         LOOPBACK + kafka,
         postgres.jdbcUrl().replaceFirst(":\\d+/", ":" + database + "/"),
         EmbeddedPostgres.NAME,

@@ -1,17 +1,17 @@
 package io.ordertimeout.it.console;
 
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
 
 /** A service on a stage of its own, and a browser to look at its console. */
 final class Console implements AutoCloseable {
 
-  private final Stage stage;
+  private final Scenario scenario;
   private final Service service;
   private final Chromium chromium;
 
-  private Console(Stage stage, Service service, Chromium chromium) {
-    this.stage = stage;
+  private Console(Scenario scenario, Service service, Chromium chromium) {
+    this.scenario = scenario;
     this.service = service;
     this.chromium = chromium;
   }
@@ -20,12 +20,12 @@ final class Console implements AutoCloseable {
   static Console open(String... more) {
     // First, since it may be missing.
     Chromium chromium = Chromium.start();
-    Stage stage = Stage.create();
-    return new Console(stage, stage.startService(more), chromium);
+    Scenario scenario = Scenario.create();
+    return new Console(scenario, scenario.startService(more), chromium);
   }
 
-  Stage stage() {
-    return stage;
+  Scenario scenario() {
+    return scenario;
   }
 
   Service service() {
@@ -48,6 +48,6 @@ final class Console implements AutoCloseable {
   public void close() {
     chromium.close();
     service.close();
-    stage.close();
+    scenario.close();
   }
 }

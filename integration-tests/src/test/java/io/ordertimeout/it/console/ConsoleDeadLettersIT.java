@@ -4,9 +4,9 @@ import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertTha
 import static org.awaitility.Awaitility.await;
 
 import com.microsoft.playwright.Locator;
-import io.ordertimeout.it.rig.Shop;
-import io.ordertimeout.it.rig.Stage;
-import io.ordertimeout.it.rig.TopicNames;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Shop;
+import io.ordertimeout.it.support.TopicNames;
 import java.time.Duration;
 import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -23,7 +23,7 @@ class ConsoleDeadLettersIT {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   private final Console console = Console.open();
-  private final Stage stage = console.stage();
+  private final Scenario scenario = console.scenario();
 
   @AfterAll
   void close() {
@@ -32,13 +32,14 @@ class ConsoleDeadLettersIT {
 
   @Test
   void aPaymentIsMendedAndPublishedAgain() {
-    stage.shop().created("in doubt", Map.of("timeout", "PT1H"));
-    stage.awaitState("in doubt", "PENDING");
+    scenario.shop().created("in doubt", Map.of("timeout", "PT1H"));
+    scenario.awaitState("in doubt", "PENDING");
     String broken = "{\"order\":\"in doubt\",\n \"note\":\"<b>\"}";
-    send(stage.topics().paid(), "in doubt", broken);
-    awaitLetters(stage.topics().paid(), 1);
+    send(scenario.topics().paid(), "in doubt", broken);
+    awaitLetters(scenario.topics().paid(), 1);
     try (Visit visit = console.visit()) {
-      visit.comeAsOperator("dead-letters?topic=" + TopicNames.deadLetters(stage.topics().paid()));
+      visit.comeAsOperator(
+          "dead-letters?topic=" + TopicNames.deadLetters(scenario.topics().paid()));
       Locator row = visit.page().locator("main tbody tr");
       assertThat(row).containsText("orderId is missing");
       row.locator("a").first().click();
@@ -48,9 +49,9 @@ class ConsoleDeadLettersIT {
       assertThat(visit.dialog().getByLabel("Value")).hasValue(broken);
       visit.dialog().getByLabel("Value").fill("{\"orderId\":\"in doubt\",\"paymentId\":\"p-7\"}");
       visit.because("the producer was wrong").confirm("Publish again");
-      stage.awaitState("in doubt", "PAID");
+      scenario.awaitState("in doubt", "PAID");
       assertThat(visit.page().locator(".notice"))
-          .containsText("mended, as " + stage.topics().paid());
+          .containsText("mended, as " + scenario.topics().paid());
 
       visit.link("in doubt").click();
       assertThat(visit.page().locator(".summary")).containsText("p-7");
@@ -61,27 +62,31 @@ class ConsoleDeadLettersIT {
   void aLetterThatIsNoTextIsShownAndPublishedAsItCame() {
     byte[] garbage = {(byte) 0xff, 0, (byte) 0xfe};
     Shop.await(
-        stage.shop().send(new ProducerRecord<>(stage.topics().closed(), Shop.utf8("x"), garbage)));
-    awaitLetters(stage.topics().closed(), 1);
+        scenario
+            .shop()
+            .send(new ProducerRecord<>(scenario.topics().closed(), Shop.utf8("x"), garbage)));
+    awaitLetters(scenario.topics().closed(), 1);
     try (Visit visit = console.visit()) {
-      visit.comeAsOperator("dead-letters?topic=" + TopicNames.deadLetters(stage.topics().closed()));
+      visit.comeAsOperator(
+          "dead-letters?topic=" + TopicNames.deadLetters(scenario.topics().closed()));
       visit.page().locator("main tbody a").first().click();
       assertThat(visit.page().locator("pre")).hasText("/wD+");
       visit.button("Replay").click();
       visit.because("again").confirm("Publish again");
       assertThat(visit.page().locator(".notice")).containsText("as it was");
     }
-    awaitLetters(stage.topics().closed(), 2);
+    awaitLetters(scenario.topics().closed(), 2);
   }
 
   @Test
   void thereAreMoreThanOnOnePage() {
     for (int i = 0; i < 60; i++) {
-      send(stage.topics().created(), "key-" + i, "nonsense " + i);
+      send(scenario.topics().created(), "key-" + i, "nonsense " + i);
     }
-    awaitLetters(stage.topics().created(), 60);
+    awaitLetters(scenario.topics().created(), 60);
     try (Visit visit = console.visit()) {
-      visit.comeAsViewer("dead-letters?topic=" + TopicNames.deadLetters(stage.topics().created()));
+      visit.comeAsViewer(
+          "dead-letters?topic=" + TopicNames.deadLetters(scenario.topics().created()));
       assertThat(visit.page().locator("main tbody tr")).hasCount(50);
       visit.button("Show more").click();
       assertThat(visit.page().locator("main tbody tr")).hasCount(60);
@@ -90,7 +95,7 @@ class ConsoleDeadLettersIT {
   }
 
   private void send(String topic, String key, String value) {
-    Shop.await(stage.shop().send(new ProducerRecord<>(topic, Shop.utf8(key), Shop.utf8(value))));
+    Shop.await(scenario.shop().send(new ProducerRecord<>(topic, Shop.utf8(key), Shop.utf8(value))));
   }
 
   private void awaitLetters(String input, long count) {
@@ -99,7 +104,7 @@ class ConsoleDeadLettersIT {
         .atMost(PATIENCE)
         .until(
             () ->
-                stage.ends(stage.allPartitions()).entrySet().stream()
+                scenario.ends(scenario.allPartitions()).entrySet().stream()
                     .filter(end -> end.getKey().topic().equals(letters))
                     .mapToLong(Map.Entry::getValue)
                     .sum(),

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.AriaRole;
-import io.ordertimeout.it.rig.TcpProxy;
+import io.ordertimeout.it.support.TcpProxy;
 import java.net.URI;
 import java.util.Map;
 import java.util.regex.Pattern;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.AriaRole;
-import io.ordertimeout.it.rig.Http;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.TokenIssuer;
+import io.ordertimeout.it.support.Http;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.TokenIssuer;
 import java.net.URI;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;

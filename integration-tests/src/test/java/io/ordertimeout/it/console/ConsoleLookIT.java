@@ -8,9 +8,9 @@ import com.deque.html.axecore.playwright.AxeBuilder;
 import com.deque.html.axecore.results.Rule;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
-import io.ordertimeout.it.rig.Http;
-import io.ordertimeout.it.rig.Shop;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Http;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Shop;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -56,13 +56,13 @@ class ConsoleLookIT {
           "main tbody tr");
 
   private final Console console = Console.open();
-  private final Stage stage = console.stage();
+  private final Scenario scenario = console.scenario();
 
   @BeforeAll
   void fill() {
     List<String> currencies = List.of("EUR", "USD", "POINTS");
     for (int i = 0; i < 240; i++) {
-      stage
+      scenario
           .shop()
           .created(
               i == 0 ? LONG_ID : "order-" + i,
@@ -76,12 +76,12 @@ class ConsoleLookIT {
                   "amount",
                   Map.of("value", 10 + i * 17 % 400 + 0.5, "currency", currencies.get(i * i % 3))));
     }
-    stage.shop().created("parked", Map.of("timeout", "PT2H"));
-    stage.awaitState("parked", "PENDING");
-    send(stage.topics().paid(), "parked", "{\"order\":\"parked\"}");
-    send(stage.topics().created(), "no order", "not <b>JSON</b> at all");
+    scenario.shop().created("parked", Map.of("timeout", "PT2H"));
+    scenario.awaitState("parked", "PENDING");
+    send(scenario.topics().paid(), "parked", "{\"order\":\"parked\"}");
+    send(scenario.topics().created(), "no order", "not <b>JSON</b> at all");
     // An hour of another instance, as it would have told of it.
-    stage
+    scenario
         .database()
         .execute(
             """
@@ -93,7 +93,7 @@ class ConsoleLookIT {
               i % 3, array[0, 20, 30, 8, 2 + i % 5, i % 7 / 6, 0, 0, 0, 0, 0, 0, 0, 0, 0]
             from generate_series(1, 58) as i
             """);
-    stage
+    scenario
         .database()
         .execute(
             "insert into expiry_hold (shard, reason, detail)"
@@ -107,7 +107,7 @@ class ConsoleLookIT {
             "moveDeadlines",
             true,
             "endsAt",
-            Stage.in(Duration.ofHours(3)).toString(),
+            Scenario.in(Duration.ofHours(3)).toString(),
             "reason",
             "The card terminals of the stores cannot be reached"));
     operator.post(
@@ -116,7 +116,7 @@ class ConsoleLookIT {
             "orderId",
             LONG_ID,
             "deadline",
-            Stage.in(Duration.ofHours(5)).toString(),
+            Scenario.in(Duration.ofHours(5)).toString(),
             "reason",
             "The customer asked for more time"));
     await("what is to be seen")
@@ -128,7 +128,7 @@ class ConsoleLookIT {
   }
 
   private void send(String topic, String key, String value) {
-    Shop.await(stage.shop().send(new ProducerRecord<>(topic, Shop.utf8(key), Shop.utf8(value))));
+    Shop.await(scenario.shop().send(new ProducerRecord<>(topic, Shop.utf8(key), Shop.utf8(value))));
   }
 
   @AfterAll

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.AriaRole;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Scenario;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -26,7 +26,7 @@ import org.junit.jupiter.api.TestInstance;
 class ConsoleOrdersIT {
 
   private final Console console = Console.open();
-  private final Stage stage = console.stage();
+  private final Scenario scenario = console.scenario();
 
   @AfterAll
   void close() {
@@ -35,12 +35,12 @@ class ConsoleOrdersIT {
 
   @Test
   void ordersAreFoundByTheirStateAndTheBeginningOfTheirIdsPageByPage() {
-    Instant deadline = Stage.in(Duration.ofHours(2));
+    Instant deadline = Scenario.in(Duration.ofHours(2));
     for (int i = 0; i < 60; i++) {
-      stage.create("found-%02d".formatted(i), 0, deadline.plusSeconds(i));
+      scenario.create("found-%02d".formatted(i), 0, deadline.plusSeconds(i));
     }
-    stage.pay("found-07", 0);
-    stage.awaitState("found-07", "PAID");
+    scenario.pay("found-07", 0);
+    scenario.awaitState("found-07", "PAID");
     try (Visit visit = console.visit()) {
       visit.comeAsViewer("orders");
       Page page = visit.page();
@@ -66,8 +66,8 @@ class ConsoleOrdersIT {
   @Test
   void ordersAreFoundByTheirDeadlines() {
     Instant deadline = Instant.parse("2027-06-01T10:00:00Z");
-    stage.create("of-june", 0, deadline, Instant.now());
-    stage.awaitState("of-june", "PENDING");
+    scenario.create("of-june", 0, deadline, Instant.now());
+    scenario.awaitState("of-june", "PENDING");
     try (Visit visit = console.visit()) {
       visit.comeAsViewer("orders");
       // Noon in Berlin.
@@ -87,7 +87,7 @@ class ConsoleOrdersIT {
 
   @Test
   void anOrderTellsWhatHappenedAsItHappens() {
-    stage
+    scenario
         .shop()
         .created(
             "told",
@@ -98,14 +98,14 @@ class ConsoleOrdersIT {
                 "web",
                 "amount",
                 Map.of("value", 12.5, "currency", "EUR")));
-    stage.awaitState("told", "PENDING");
+    scenario.awaitState("told", "PENDING");
     try (Visit visit = console.visit()) {
       visit.comeAsViewer("order?id=told");
       assertThat(visit.page().locator(".summary")).containsText("€12.50");
       assertThat(visit.page().locator(".waits")).containsText("its payment deadline, in 59 min");
       assertThat(timeline(visit)).containsText(new String[] {"Created", "Registered"});
 
-      stage.shop().paid("told", "p-1");
+      scenario.shop().paid("told", "p-1");
       assertThat(timeline(visit)).containsText(new String[] {"Created", "Registered", "Paid"});
       assertThat(visit.page().locator(".summary")).containsText("p-1");
       assertThat(visit.page().locator(".waits")).hasCount(0);
@@ -114,9 +114,9 @@ class ConsoleOrdersIT {
 
   @Test
   void anOrderIsExtendedForAReasonThatItsTimelineTells() {
-    stage.create("extended", 0, Stage.in(Duration.ofHours(1)));
-    stage.awaitState("extended", "PENDING");
-    Instant first = Objects.requireNonNull(stage.database().deadline("extended"));
+    scenario.create("extended", 0, Scenario.in(Duration.ofHours(1)));
+    scenario.awaitState("extended", "PENDING");
+    Instant first = Objects.requireNonNull(scenario.database().deadline("extended"));
     try (Visit visit = console.visit()) {
       visit.comeAsOperator("order?id=extended");
       visit.button("Extend").click();
@@ -130,7 +130,7 @@ class ConsoleOrdersIT {
       assertThat(entry).containsText("Deadline moved by operator");
       assertThat(entry).containsText("the customer <b>asked</b>");
       assertThat(visit.page().locator("#told")).containsText("The deadline has moved");
-      Instant second = Objects.requireNonNull(stage.database().deadline("extended"));
+      Instant second = Objects.requireNonNull(scenario.database().deadline("extended"));
       assertThat(Duration.between(first, second))
           .isBetween(Duration.ofHours(23), Duration.ofHours(25));
 
@@ -142,13 +142,13 @@ class ConsoleOrdersIT {
 
   @Test
   void anOrderIsCancelledAtOnce() {
-    stage.create("fraud", 0, Stage.in(Duration.ofHours(1)));
-    stage.awaitState("fraud", "PENDING");
+    scenario.create("fraud", 0, Scenario.in(Duration.ofHours(1)));
+    scenario.awaitState("fraud", "PENDING");
     try (Visit visit = console.visit()) {
       visit.comeAsOperator("order?id=fraud");
       visit.button("Cancel now").click();
       visit.because("fraud").confirm("Cancel the order");
-      stage.outcomes().awaitCancelled("fraud");
+      scenario.outcomes().awaitCancelled("fraud");
       assertThat(timeline(visit))
           .containsText(
               new String[] {
@@ -164,22 +164,22 @@ class ConsoleOrdersIT {
 
   @Test
   void anOrderIsClosed() {
-    stage.create("closed here", 0, Stage.in(Duration.ofHours(1)));
-    stage.awaitState("closed here", "PENDING");
+    scenario.create("closed here", 0, Scenario.in(Duration.ofHours(1)));
+    scenario.awaitState("closed here", "PENDING");
     try (Visit visit = console.visit()) {
       visit.comeAsOperator("order?id=closed%20here");
       visit.button("Close").click();
       visit.because("paid in cash").confirm("Close the order");
       assertThat(timeline(visit).last()).containsText("paid in cash");
-      assertThat(stage.database().state("closed here")).isEqualTo("CLOSED");
+      assertThat(scenario.database().state("closed here")).isEqualTo("CLOSED");
     }
   }
 
   @Test
   void aParkedOrderIsReleased() {
-    stage.create("parked", 0, Stage.in(Duration.ofHours(1)));
-    stage.awaitState("parked", "PENDING");
-    stage
+    scenario.create("parked", 0, Scenario.in(Duration.ofHours(1)));
+    scenario.awaitState("parked", "PENDING");
+    scenario
         .database()
         .execute("insert into parked_order (order_id, shard, reason) values ('parked', 0, 'x')");
     try (Visit visit = console.visit()) {
@@ -195,13 +195,13 @@ class ConsoleOrdersIT {
 
   @Test
   void whatCannotBeDoneSaysWhy() {
-    stage.create("paid meanwhile", 0, Stage.in(Duration.ofHours(1)));
-    stage.awaitState("paid meanwhile", "PENDING");
+    scenario.create("paid meanwhile", 0, Scenario.in(Duration.ofHours(1)));
+    scenario.awaitState("paid meanwhile", "PENDING");
     try (Visit visit = console.visit().expecting(409, "/api/order/close")) {
       visit.comeAsOperator("order?id=paid%20meanwhile");
       visit.button("Close").click();
-      stage.pay("paid meanwhile", 0);
-      stage.awaitState("paid meanwhile", "PAID");
+      scenario.pay("paid meanwhile", 0);
+      scenario.awaitState("paid meanwhile", "PAID");
       visit.because("too late").press("Close the order");
       assertThat(visit.complaint()).containsText("a decision is never changed");
       visit.press("Leave it");
@@ -211,8 +211,8 @@ class ConsoleOrdersIT {
 
   @Test
   void whatIsAskedForAgainAfterALostAnswerIsDoneOnce() {
-    stage.create("answer lost", 0, Stage.in(Duration.ofHours(1)));
-    stage.awaitState("answer lost", "PENDING");
+    scenario.create("answer lost", 0, Scenario.in(Duration.ofHours(1)));
+    scenario.awaitState("answer lost", "PENDING");
     try (Visit visit = console.visit().expectingCuts()) {
       visit.comeAsOperator("order?id=answer%20lost");
       List<String> keys = new ArrayList<>();
@@ -238,7 +238,9 @@ class ConsoleOrdersIT {
       assertThat(keys).hasSize(2).doesNotContainNull();
       assertThat(keys.get(0)).hasSizeGreaterThan(20).isEqualTo(keys.get(1));
       assertThat(
-              stage.database().count("select count(*) from operator_action where reason = 'once'"))
+              scenario
+                  .database()
+                  .count("select count(*) from operator_action where reason = 'once'"))
           .isEqualTo(1);
     }
   }
@@ -246,10 +248,10 @@ class ConsoleOrdersIT {
   @Test
   void whatOrdersSayIsTextAndNothingElse() {
     String orderId = "<img src=/console/x onerror=\"alert(1)\">/?#%2F&+ é漢\u202Egnp";
-    stage
+    scenario
         .shop()
         .created(orderId, Map.of("timeout", "PT1H", "channel", "<script>alert(2)</script>"));
-    stage.awaitState(orderId, "PENDING");
+    scenario.awaitState(orderId, "PENDING");
     try (Visit visit = console.visit()) {
       visit.page().onDialog(dialog -> dialog.dismiss());
       visit.comeAsOperator("orders?prefix=" + encoded("<img"));
@@ -261,7 +263,7 @@ class ConsoleOrdersIT {
       visit.button("Close").click();
       visit.because("🧾 → \"'<i>").confirm("Close the order");
       assertThat(timeline(visit).last()).containsText("🧾 → \"'<i>");
-      assertThat(stage.database().state(orderId)).isEqualTo("CLOSED");
+      assertThat(scenario.database().state(orderId)).isEqualTo("CLOSED");
     }
   }
 

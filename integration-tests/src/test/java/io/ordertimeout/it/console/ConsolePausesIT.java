@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.AriaRole;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Scenario;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 class ConsolePausesIT {
 
   private final Console console = Console.open();
-  private final Stage stage = console.stage();
+  private final Scenario scenario = console.scenario();
 
   @AfterEach
   void close() {
@@ -35,15 +35,15 @@ class ConsolePausesIT {
       visit.dialog().getByLabel("They stay").check();
       visit.because("the payment provider is down").confirm("Pause");
       assertThat(visit.page().locator(".standing")).containsText("nothing is cancelled");
-      Instant deadline = Stage.in(Duration.ofSeconds(1));
-      stage.create("held", 0, deadline);
-      stage.awaitPast(deadline);
+      Instant deadline = Scenario.in(Duration.ofSeconds(1));
+      scenario.create("held", 0, deadline);
+      scenario.awaitPast(deadline);
       assertThat(visit.figure("overdue")).hasText("1");
-      assertThat(stage.database().state("held")).isEqualTo("PENDING");
+      assertThat(scenario.database().state("held")).isEqualTo("PENDING");
 
       visit.button("End pause 1").click();
       visit.because("it is up again").confirm("End the pause");
-      stage.outcomes().awaitCancelled("held");
+      scenario.outcomes().awaitCancelled("held");
       assertThat(visit.page().locator(".standing")).containsText("Nothing stands in the way");
       assertThat(visit.figure("overdue")).hasText("0");
 
@@ -74,12 +74,12 @@ class ConsolePausesIT {
       assertThat(item).containsText("Paused: channel store");
       assertThat(item).containsText("in 3 h 59 min; deadlines move");
       assertThat(item).containsText("store <closed> é 漢");
-      assertThat(stage.database().text("select channel from expiry_pause where moves_deadlines"))
+      assertThat(scenario.database().text("select channel from expiry_pause where moves_deadlines"))
           .isEqualTo("store");
 
-      stage.shop().created("of the store", Map.of("timeout", "PT1S", "channel", "store"));
-      stage.shop().created("of the web", Map.of("timeout", "PT1S", "channel", "web"));
-      stage.outcomes().awaitCancelled("of the web");
+      scenario.shop().created("of the store", Map.of("timeout", "PT1S", "channel", "store"));
+      scenario.shop().created("of the web", Map.of("timeout", "PT1S", "channel", "web"));
+      scenario.outcomes().awaitCancelled("of the web");
       visit.go("order?id=of%20the%20store");
       assertThat(visit.page().locator(".waits")).containsText("the end of pause 1");
     }
@@ -87,7 +87,7 @@ class ConsolePausesIT {
 
   @Test
   void aHoldIsLifted() {
-    stage
+    scenario
         .database()
         .execute(
             "insert into expiry_hold (shard, reason, detail)"
@@ -101,7 +101,8 @@ class ConsolePausesIT {
       visit.button("Lift the hold of shard 1").click();
       visit.because("the payments were published again").confirm("Lift the hold");
       assertThat(visit.page().locator("main")).containsText("No shard is held.");
-      assertThat(stage.database().count("select count(*) from expiry_hold where lifted_at is null"))
+      assertThat(
+              scenario.database().count("select count(*) from expiry_hold where lifted_at is null"))
           .isZero();
     }
   }

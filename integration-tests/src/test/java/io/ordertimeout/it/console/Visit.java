@@ -10,7 +10,7 @@ import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Request;
 import com.microsoft.playwright.assertions.PlaywrightAssertions;
 import com.microsoft.playwright.options.AriaRole;
-import io.ordertimeout.it.rig.Http;
+import io.ordertimeout.it.support.Http;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -3,12 +3,12 @@ package io.ordertimeout.it.crash;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.ledger.Ledger;
-import io.ordertimeout.it.ledger.Mix;
-import io.ordertimeout.it.ledger.Traffic;
-import io.ordertimeout.it.ledger.Verdict;
-import io.ordertimeout.it.rig.ServiceProcess;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.oracle.Ledger;
+import io.ordertimeout.it.oracle.Verdict;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.ServiceProcess;
+import io.ordertimeout.it.traffic.Mix;
+import io.ordertimeout.it.traffic.Traffic;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
@@ -26,16 +26,16 @@ class CrashIT {
 
   @Test
   void everyOrderIsAccountedForAfterThreeKills() {
-    try (Stage stage = Stage.create();
-        Ledger ledger = Ledger.open(stage)) {
-      ServiceProcess process = stage.startProcess();
+    try (Scenario scenario = Scenario.create();
+        Ledger ledger = Ledger.open(scenario)) {
+      ServiceProcess process = scenario.startProcess();
       process.awaitReady();
       ledger.watchChanges();
       try (Traffic traffic = ledger.traffic(Mix.everything(), SEED, ORDERS_PER_SECOND)) {
         for (int i = 0; i < KILLS; i++) {
           awaitCancellations(ledger);
           process.kill();
-          process = stage.startProcess();
+          process = scenario.startProcess();
           process.awaitReady();
         }
         awaitCancellations(ledger);

@@ -3,9 +3,9 @@ package io.ordertimeout.it.crash;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.Database;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Database;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
@@ -30,7 +30,7 @@ class CrashPointIT {
   private final Map<CrashPoint, Future<Death>> deaths = new EnumMap<>(CrashPoint.class);
 
   /** What a dead service left. */
-  private record Death(Stage stage, KnownOrders orders) {}
+  private record Death(Scenario scenario, KnownOrders orders) {}
 
   // Ahead of the tests, so that Kafka has noticed each death by the time of its test.
   @BeforeAll
@@ -41,17 +41,17 @@ class CrashPointIT {
   }
 
   private static Death die(CrashPoint point) {
-    Stage stage = Stage.create();
+    Scenario scenario = Scenario.create();
     try {
-      KnownOrders orders = KnownOrders.publish(stage);
+      KnownOrders orders = KnownOrders.publish(scenario);
       if (point == CrashPoint.REBUILDING) {
         // Somebody has to have stored what is to be loaded.
-        DyingProcess.run(stage, CrashPoint.STORED, orders::payLate);
+        DyingProcess.run(scenario, CrashPoint.STORED, orders::payLate);
       }
-      DyingProcess.run(stage, point, orders::payLate, "order-timeout.wheel.load-page", "1");
-      return new Death(stage, orders);
+      DyingProcess.run(scenario, point, orders::payLate, "order-timeout.wheel.load-page", "1");
+      return new Death(scenario, orders);
     } catch (RuntimeException | AssertionError e) {
-      stage.close();
+      scenario.close();
       throw e;
     }
   }
@@ -67,9 +67,9 @@ class CrashPointIT {
   void nothingIsLostEarlyOrDecidedTwice(CrashPoint point)
       throws ExecutionException, InterruptedException {
     Death death = Objects.requireNonNull(deaths.get(point)).get();
-    try (Stage stage = death.stage()) {
-      assertDiedThere(point, stage);
-      try (Service service = stage.startService()) {
+    try (Scenario scenario = death.scenario()) {
+      assertDiedThere(point, scenario);
+      try (Service service = scenario.startService()) {
         death.orders().awaitOutcome();
         death.orders().assertOutcome();
         assertThat(service.gauge("order.timeout.pending")).isZero();
@@ -78,8 +78,8 @@ class CrashPointIT {
   }
 
   /** That the point is where its name says. */
-  private static void assertDiedThere(CrashPoint point, Stage stage) {
-    Database database = stage.database();
+  private static void assertDiedThere(CrashPoint point, Scenario scenario) {
+    Database database = scenario.database();
     switch (point) {
       case BEFORE_STORE, ORDERS_WRITTEN -> assertThat(database.pending()).isZero();
       case PAYMENTS_WRITTEN -> assertThat(database.states()).doesNotContainValue("PAID");
@@ -97,7 +97,7 @@ class CrashPointIT {
         assertThat(database.outboxRows()).isPositive();
       }
       case DEAD_LETTER_SENT ->
-          await("dead letter").until(() -> !stage.outcomes().deadLetters().isEmpty());
+          await("dead letter").until(() -> !scenario.outcomes().deadLetters().isEmpty());
     }
   }
 }

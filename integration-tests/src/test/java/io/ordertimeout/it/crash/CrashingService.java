@@ -21,7 +21,7 @@ final class CrashingService {
   private CrashingService() {}
 
   public static void main(String[] args) {
-    new SpringApplicationBuilder(OrderServiceApplication.class, CrashSeams.class)
+    new SpringApplicationBuilder(OrderServiceApplication.class, CrashInterceptors.class)
         .bannerMode(Banner.Mode.OFF)
         .run(args);
   }

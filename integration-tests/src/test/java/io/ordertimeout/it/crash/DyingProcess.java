@@ -3,8 +3,8 @@ package io.ordertimeout.it.crash;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.ChildProcess;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.ChildProcess;
+import io.ordertimeout.it.support.Scenario;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,8 +22,8 @@ final class DyingProcess {
    * @param meanwhile what to do again and again until then
    * @throws AssertionError if it died otherwise or not at all
    */
-  static void run(Stage stage, CrashPoint point, Runnable meanwhile, String... settings) {
-    ChildProcess process = start(stage, point, settings);
+  static void run(Scenario scenario, CrashPoint point, Runnable meanwhile, String... settings) {
+    ChildProcess process = start(scenario, point, settings);
     try {
       await("death at " + point)
           .atMost(LIFETIME)
@@ -33,14 +33,14 @@ final class DyingProcess {
                 return !process.isAlive();
               });
       assertThat(process.exitCode())
-          .as("exit code at %s; it logged to %s.log", point, stage.name())
+          .as("exit code at %s; it logged to %s.log", point, scenario.name())
           .isEqualTo(CrashingService.EXIT_CODE);
     } finally {
       process.kill();
     }
   }
 
-  private static ChildProcess start(Stage stage, CrashPoint point, String... settings) {
+  private static ChildProcess start(Scenario scenario, CrashPoint point, String... settings) {
     List<String> command = new ArrayList<>();
     command.add(ChildProcess.JAVA);
     command.add("-Xmx256m");
@@ -50,7 +50,7 @@ final class DyingProcess {
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));
     command.add(CrashingService.class.getName());
-    stage.settings(settings).forEach((name, value) -> command.add("--" + name + "=" + value));
-    return ChildProcess.start(stage.name(), command);
+    scenario.settings(settings).forEach((name, value) -> command.add("--" + name + "=" + value));
+    return ChildProcess.start(scenario.name(), command);
   }
 }

@@ -3,9 +3,9 @@ package io.ordertimeout.it.crash;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.PublishedEvent;
-import io.ordertimeout.it.rig.Shop;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.PublishedEvent;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Shop;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -32,7 +32,7 @@ final class KnownOrders {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final String TRACE = "trace";
 
-  private final Stage stage;
+  private final Scenario scenario;
   private final Instant createdAt;
   private final Instant deadline;
   private final List<String> unpaid = ids("unpaid-");
@@ -42,8 +42,8 @@ final class KnownOrders {
   private final List<String> garbage = ids("garbage-");
   private final Set<String> paidLate = new HashSet<>();
 
-  private KnownOrders(Stage stage) {
-    this.stage = stage;
+  private KnownOrders(Scenario scenario) {
+    this.scenario = scenario;
     this.createdAt = Instant.now().truncatedTo(ChronoUnit.MICROS);
     this.deadline = createdAt.plus(TIMEOUT);
   }
@@ -53,8 +53,8 @@ final class KnownOrders {
   }
 
   /** Publishes them; returns when all are in Kafka, but for the late payments. */
-  static KnownOrders publish(Stage stage) {
-    KnownOrders orders = new KnownOrders(stage);
+  static KnownOrders publish(Scenario scenario) {
+    KnownOrders orders = new KnownOrders(scenario);
     orders.publish();
     return orders;
   }
@@ -66,16 +66,18 @@ final class KnownOrders {
         Map.of("createdAt", createdAt.toString(), "timeout", TIMEOUT.toString());
     for (int i = 0; i < OF_EACH; i++) {
       for (List<String> fate : List.of(unpaid, paid, late, closed)) {
-        sent.add(stage.shop().send(stage.topics().created(), fate.get(i), fields));
+        sent.add(scenario.shop().send(scenario.topics().created(), fate.get(i), fields));
       }
-      sent.add(stage.shop().send(stage.topics().closed(), closed.get(i), Map.of()));
+      sent.add(scenario.shop().send(scenario.topics().closed(), closed.get(i), Map.of()));
       payments.add(
-          stage.shop().send(stage.topics().paid(), paid.get(i), Map.of("paymentId", "in time")));
+          scenario
+              .shop()
+              .send(scenario.topics().paid(), paid.get(i), Map.of("paymentId", "in time")));
       ProducerRecord<byte[], byte[]> record =
           new ProducerRecord<>(
-              stage.topics().inputs().get(i % 3), Shop.utf8("key"), Shop.utf8("garbage"));
+              scenario.topics().inputs().get(i % 3), Shop.utf8("key"), Shop.utf8("garbage"));
       record.headers().add(TRACE, Shop.utf8(garbage.get(i)));
-      sent.add(stage.shop().send(record));
+      sent.add(scenario.shop().send(record));
     }
     sent.forEach(Shop::await);
     for (CompletableFuture<RecordMetadata> payment : payments) {
@@ -88,8 +90,8 @@ final class KnownOrders {
   /** Pays those of the late ones that have been cancelled by now. */
   void payLate() {
     for (String orderId : late) {
-      if (!paidLate.contains(orderId) && !stage.outcomes().cancelled(orderId).isEmpty()) {
-        stage.shop().paid(orderId, "late");
+      if (!paidLate.contains(orderId) && !scenario.outcomes().cancelled(orderId).isEmpty()) {
+        scenario.shop().paid(orderId, "late");
         paidLate.add(orderId);
       }
     }
@@ -104,7 +106,7 @@ final class KnownOrders {
               payLate();
               return paidLate.size() == late.size();
             });
-    stage.awaitAllDecided();
+    scenario.awaitAllDecided();
   }
 
   /** Nothing lost, nothing early, nothing decided twice or against a payment. */
@@ -114,22 +116,22 @@ final class KnownOrders {
     late.forEach(orderId -> states.put(orderId, "CANCELLED"));
     paid.forEach(orderId -> states.put(orderId, "PAID"));
     closed.forEach(orderId -> states.put(orderId, "CLOSED"));
-    assertThat(stage.database().states()).isEqualTo(states);
+    assertThat(scenario.database().states()).isEqualTo(states);
 
-    Map<String, Set<String>> cancellations = eventIds(stage.outcomes().cancelled());
+    Map<String, Set<String>> cancellations = eventIds(scenario.outcomes().cancelled());
     assertThat(cancellations).containsOnlyKeys(union(unpaid, late));
     assertThat(cancellations.values()).allSatisfy(ids -> assertThat(ids).hasSize(1));
-    Map<String, Set<String>> conflicts = eventIds(stage.outcomes().conflicts());
+    Map<String, Set<String>> conflicts = eventIds(scenario.outcomes().conflicts());
     assertThat(conflicts).containsOnlyKeys(late);
     assertThat(conflicts.values()).allSatisfy(ids -> assertThat(ids).hasSize(1));
-    assertThat(stage.outcomes().cancelled())
+    assertThat(scenario.outcomes().cancelled())
         .allSatisfy(
             event -> {
               assertThat(event.instant("deadline")).isEqualTo(deadline);
               assertThat(event.instant("cancelledAt")).isAfterOrEqualTo(deadline);
               assertThat(event.appendedAt()).isAfterOrEqualTo(deadline.minusMillis(1));
             });
-    assertThat(stage.outcomes().deadLetters())
+    assertThat(scenario.outcomes().deadLetters())
         .extracting(letter -> letter.header(TRACE))
         .containsAll(garbage)
         .allMatch(garbage::contains);

@@ -3,11 +3,11 @@ package io.ordertimeout.it.crash;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.Database;
-import io.ordertimeout.it.rig.PublishedEvent;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Shop;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Database;
+import io.ordertimeout.it.support.PublishedEvent;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.Shop;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -25,28 +25,28 @@ class RestartIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  private final Stage stage = Stage.create();
-  private final Database database = stage.database();
+  private final Scenario scenario = Scenario.create();
+  private final Database database = scenario.database();
 
   @AfterEach
   void close() {
-    stage.close();
+    scenario.close();
   }
 
   @Test
   void deadlinesThatPassWhileItIsDownFireWhenItIsBack() {
     int orders = 60;
     Instant deadline;
-    try (Service service = stage.startService()) {
-      deadline = Stage.in(Duration.ofSeconds(15));
+    try (Service service = scenario.startService()) {
+      deadline = Scenario.in(Duration.ofSeconds(15));
       List<CompletableFuture<RecordMetadata>> sent = new ArrayList<>();
       for (int i = 0; i < orders; i++) {
         sent.add(
-            send(stage.topics().created(), "order-" + i, Map.of("payBy", deadline.toString())));
-        sent.add(send(stage.topics().created(), "long-" + i, Map.of("timeout", "PT1H")));
+            send(scenario.topics().created(), "order-" + i, Map.of("payBy", deadline.toString())));
+        sent.add(send(scenario.topics().created(), "long-" + i, Map.of("timeout", "PT1H")));
       }
       sent.forEach(Shop::await);
-      stage.awaitQuiet();
+      scenario.awaitQuiet();
       assertThat(database.pending()).isEqualTo(2L * orders);
       assertThat(service.gauge("order.timeout.pending")).isEqualTo(2.0 * orders);
     }
@@ -56,20 +56,20 @@ class RestartIT {
     for (int i = 0; i < orders; i++) {
       if (i % 3 != 0) {
         payments.add(
-            send(stage.topics().paid(), "order-" + i, Map.of("paymentId", "payment-" + i)));
+            send(scenario.topics().paid(), "order-" + i, Map.of("paymentId", "payment-" + i)));
       }
     }
     for (CompletableFuture<RecordMetadata> payment : payments) {
       assertThat(Instant.ofEpochMilli(Shop.await(payment).timestamp())).isBefore(deadline);
     }
-    stage.awaitPast(deadline);
+    scenario.awaitPast(deadline);
     assertThat(database.pending()).isEqualTo(2L * orders);
 
-    try (Service service = stage.startService()) {
+    try (Service service = scenario.startService()) {
       await("the overdue")
           .atMost(PATIENCE)
-          .until(() -> stage.outcomes().cancelled().size() >= orders / 3);
-      stage.awaitQuiet();
+          .until(() -> scenario.outcomes().cancelled().size() >= orders / 3);
+      scenario.awaitQuiet();
 
       Map<String, String> expected = new HashMap<>();
       for (int i = 0; i < orders; i++) {
@@ -77,7 +77,7 @@ class RestartIT {
         expected.put("long-" + i, "PENDING");
       }
       assertThat(database.states()).isEqualTo(expected);
-      assertThat(stage.outcomes().cancelled())
+      assertThat(scenario.outcomes().cancelled())
           .extracting(PublishedEvent::key)
           .doesNotHaveDuplicates()
           .allMatch(orderId -> "CANCELLED".equals(expected.get(orderId)));
@@ -96,21 +96,21 @@ class RestartIT {
 
   private CompletableFuture<RecordMetadata> send(
       String topic, String orderId, Map<String, ?> fields) {
-    return stage.shop().send(topic, orderId, fields);
+    return scenario.shop().send(topic, orderId, fields);
   }
 
   @Test
   void theRebuildArmsEveryPendingOrderAndIsCounted() {
     int orders = 250;
-    try (Service service = stage.startService()) {
+    try (Service service = scenario.startService()) {
       for (int i = 0; i < orders; i++) {
-        stage.shop().created("order-" + i, Map.of("timeout", "PT1H"));
+        scenario.shop().created("order-" + i, Map.of("timeout", "PT1H"));
       }
-      stage.awaitQuiet();
+      scenario.awaitQuiet();
       assertThat(service.counter("order.timeout.rebuilt.orders")).isZero();
     }
     // Pages smaller than a shard, so that it takes several.
-    try (Service service = stage.startService("order-timeout.wheel.load-page", "7")) {
+    try (Service service = scenario.startService("order-timeout.wheel.load-page", "7")) {
       await("rebuild")
           .atMost(PATIENCE)
           .untilAsserted(
@@ -120,7 +120,7 @@ class RestartIT {
                 assertThat(service.gauge("order.timeout.pending")).isEqualTo((double) orders);
               });
       assertThat(database.countByState()).isEqualTo(Map.of("PENDING", (long) orders));
-      assertThat(stage.outcomes().cancelled()).isEmpty();
+      assertThat(scenario.outcomes().cancelled()).isEmpty();
     }
   }
 
@@ -128,24 +128,24 @@ class RestartIT {
   void whatWasDecidedButNotPublishedIsPublishedAtTheNextStart() {
     Instant createdAt = Instant.now().truncatedTo(ChronoUnit.MICROS).minusSeconds(60);
     Instant deadline = createdAt.plusSeconds(30);
-    try (Service first = stage.startService()) {
+    try (Service first = scenario.startService()) {
       assertThat(first.gauge("order.timeout.outbox.unpublished")).isZero();
     }
-    for (int shard = 0; shard < Stage.PARTITIONS; shard++) {
+    for (int shard = 0; shard < Scenario.PARTITIONS; shard++) {
       database.decideWithoutPublishing("left-" + shard, shard, createdAt, deadline);
     }
-    assertThat(database.outboxRows()).isEqualTo(Stage.PARTITIONS);
+    assertThat(database.outboxRows()).isEqualTo(Scenario.PARTITIONS);
 
     // Found because the shards are taken over, not by the slow sweep.
-    try (Service second = stage.startService("order-timeout.outbox.sweep-interval", "1h")) {
-      for (int shard = 0; shard < Stage.PARTITIONS; shard++) {
-        PublishedEvent event = stage.outcomes().awaitCancelled("left-" + shard);
+    try (Service second = scenario.startService("order-timeout.outbox.sweep-interval", "1h")) {
+      for (int shard = 0; shard < Scenario.PARTITIONS; shard++) {
+        PublishedEvent event = scenario.outcomes().awaitCancelled("left-" + shard);
         assertThat(event.instant("createdAt")).isEqualTo(createdAt);
         assertThat(event.instant("deadline")).isEqualTo(deadline);
         assertThat(event.instant("cancelledAt")).isAfterOrEqualTo(deadline);
       }
-      stage.awaitQuiet();
-      assertThat(stage.outcomes().cancelled()).hasSize(Stage.PARTITIONS);
+      scenario.awaitQuiet();
+      assertThat(scenario.outcomes().cancelled()).hasSize(Scenario.PARTITIONS);
       await("gauge")
           .atMost(PATIENCE)
           .until(() -> second.gauge("order.timeout.outbox.unpublished") == 0);
@@ -154,26 +154,26 @@ class RestartIT {
 
   @Test
   void eventsThatCameWhileItWasDownAreRead() {
-    try (Service first = stage.startService()) {
+    try (Service first = scenario.startService()) {
       // Its group has committed where it starts, also where nothing has ever come.
-      stage.shop().created("known", Map.of("timeout", "PT1H"));
-      stage.awaitQuiet();
+      scenario.shop().created("known", Map.of("timeout", "PT1H"));
+      scenario.awaitQuiet();
       assertThat(first.gauge("order.timeout.pending")).isEqualTo(1);
     }
-    stage.shop().created("unpaid", Map.of("timeout", "PT0.5S"));
-    stage.shop().created("paid", Map.of("timeout", "PT0.5S"));
-    stage.shop().paid("paid", "p1");
-    stage.shop().created("closed", Map.of("timeout", "PT0.5S"));
-    stage.shop().closed("closed");
-    stage.shop().closed("known");
+    scenario.shop().created("unpaid", Map.of("timeout", "PT0.5S"));
+    scenario.shop().created("paid", Map.of("timeout", "PT0.5S"));
+    scenario.shop().paid("paid", "p1");
+    scenario.shop().created("closed", Map.of("timeout", "PT0.5S"));
+    scenario.shop().closed("closed");
+    scenario.shop().closed("known");
 
-    try (Service second = stage.startService()) {
-      stage.outcomes().awaitCancelled("unpaid");
-      stage.awaitAllDecided();
+    try (Service second = scenario.startService()) {
+      scenario.outcomes().awaitCancelled("unpaid");
+      scenario.awaitAllDecided();
       assertThat(database.states())
           .isEqualTo(
               Map.of("known", "CLOSED", "unpaid", "CANCELLED", "paid", "PAID", "closed", "CLOSED"));
-      assertThat(stage.outcomes().cancelled()).hasSize(1);
+      assertThat(scenario.outcomes().cancelled()).hasSize(1);
       await("wheels").atMost(PATIENCE).until(() -> second.gauge("order.timeout.pending") == 0);
     }
   }

@@ -1,6 +1,6 @@
 package io.ordertimeout.it.docker;
 
-import io.ordertimeout.it.rig.ChildProcess;
+import io.ordertimeout.it.support.ChildProcess;
 import java.io.IOException;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;

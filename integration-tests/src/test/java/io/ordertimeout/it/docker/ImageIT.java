@@ -3,10 +3,10 @@ package io.ordertimeout.it.docker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.ChildProcess;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Shop;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.ChildProcess;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.Shop;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -49,17 +49,17 @@ class ImageIT {
     Map<String, Long> content = image.content();
     ComposeFile.Service container = compose.service("order-service");
 
-    try (Stage stage = Stage.create()) {
-      Map<String, String> environment = environment(container, stage);
+    try (Scenario scenario = Scenario.create()) {
+      Map<String, String> environment = environment(container, scenario);
       assertThat(image.healthcheck(environment)).isNotZero();
-      ChildProcess process = image.run(stage.name(), container.memLimit(), environment);
+      ChildProcess process = image.run(scenario.name(), container.memLimit(), environment);
       try {
         await("health")
             .atMost(START_PATIENCE)
             .pollInterval(Duration.ofMillis(500))
             .failFast("the service has ended", () -> !process.isAlive())
             .until(() -> image.healthcheck(environment) == 0);
-        cancelsUnpaidOrdersHoweverTheyAreCompressed(stage);
+        cancelsUnpaidOrdersHoweverTheyAreCompressed(scenario);
         assertThat(process.stop(container.stopGrace())).isTrue();
         assertThat(process.exitCode()).isEqualTo(ENDED_BY_SIGTERM);
       } finally {
@@ -70,8 +70,8 @@ class ImageIT {
   }
 
   /** Some codecs are native code, which has to be unpacked somewhere. */
-  private static void cancelsUnpaidOrdersHoweverTheyAreCompressed(Stage stage) {
-    Instant deadline = Stage.in(Duration.ofSeconds(3));
+  private static void cancelsUnpaidOrdersHoweverTheyAreCompressed(Scenario scenario) {
+    Instant deadline = Scenario.in(Duration.ofSeconds(3));
     Map<String, String> times =
         Map.of(
             "createdAt",
@@ -80,7 +80,7 @@ class ImageIT {
             deadline.toString());
     List<String> codecs = List.of("none", "gzip", "snappy", "lz4", "zstd");
     for (String codec : codecs) {
-      try (Shop shop = stage.compressingShop(codec)) {
+      try (Shop shop = scenario.compressingShop(codec)) {
         shop.created("unpaid-" + codec, times);
         // Its payment comes first: then it is in time, however long all this takes.
         shop.paid("paid-" + codec, "p");
@@ -88,16 +88,16 @@ class ImageIT {
       }
     }
 
-    codecs.forEach(codec -> stage.outcomes().awaitCancelled("unpaid-" + codec));
-    stage.awaitAllDecided();
-    assertThat(stage.outcomes().cancelled()).hasSameSizeAs(codecs);
-    assertThat(stage.outcomes().deadLetters()).isEmpty();
+    codecs.forEach(codec -> scenario.outcomes().awaitCancelled("unpaid-" + codec));
+    scenario.awaitAllDecided();
+    assertThat(scenario.outcomes().cancelled()).hasSameSizeAs(codecs);
+    assertThat(scenario.outcomes().deadLetters()).isEmpty();
   }
 
   /** The environment of the container, but for where things are here. */
-  private static Map<String, String> environment(ComposeFile.Service container, Stage stage)
+  private static Map<String, String> environment(ComposeFile.Service container, Scenario scenario)
       throws IOException {
-    Map<String, String> here = stage.settings();
+    Map<String, String> here = scenario.settings();
     Map<String, String> environment =
         container.environment(
             Map.of(
@@ -128,16 +128,16 @@ class ImageIT {
     assertThat(image.copiedLayers()).isNotEmpty().doesNotContain("servers");
     ComposeFile.Service container = compose.service("traffic");
 
-    try (Stage stage = Stage.withoutTopics();
-        DefaultTopics topics = DefaultTopics.create(stage);
-        Service service = stage.startService(topics.settings())) {
+    try (Scenario scenario = Scenario.withoutTopics();
+        DefaultTopics topics = DefaultTopics.create(scenario);
+        Service service = scenario.startService(topics.settings())) {
       service.awaitReady(true);
       Map<String, String> environment = container.environment(Map.of("ORDERS_PER_SECOND", "50"));
-      environment.replace("LOCAL_KAFKA", stage.bootstrapServers());
+      environment.replace("LOCAL_KAFKA", scenario.bootstrapServers());
       environment.put("LOCAL_TRAFFIC_TIMEOUTMIN", "1s");
       environment.put("LOCAL_TRAFFIC_TIMEOUTMAX", "2s");
       environment.put("LOCAL_REPORTINTERVAL", "500ms");
-      String logName = stage.name() + "-traffic";
+      String logName = scenario.name() + "-traffic";
       ChildProcess process = image.run(logName, container.memLimit(), environment);
       try {
         await("report of paid and cancelled orders")
@@ -161,7 +161,7 @@ class ImageIT {
   }
 
   /** The topics of the names that the shop knows, on the platform of all tests. */
-  private record DefaultTopics(Stage stage) implements AutoCloseable {
+  private record DefaultTopics(Scenario scenario) implements AutoCloseable {
 
     private static final List<String> NAMES =
         List.of(
@@ -174,16 +174,16 @@ class ImageIT {
             "order-paid.dlt",
             "order-closed.dlt");
 
-    static DefaultTopics create(Stage stage) {
-      stage.createTopics(
+    static DefaultTopics create(Scenario scenario) {
+      scenario.createTopics(
           NAMES.stream()
               .map(
                   name ->
-                      new NewTopic(name, Stage.PARTITIONS, (short) 1)
+                      new NewTopic(name, Scenario.PARTITIONS, (short) 1)
                           .configs(
                               Map.of(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "LogAppendTime")))
               .toList());
-      return new DefaultTopics(stage);
+      return new DefaultTopics(scenario);
     }
 
     String[] settings() {
@@ -198,7 +198,7 @@ class ImageIT {
 
     @Override
     public void close() {
-      Stage.get(stage.admin().deleteTopics(NAMES).all());
+      Scenario.get(scenario.admin().deleteTopics(NAMES).all());
     }
   }
 }

@@ -2,12 +2,12 @@ package io.ordertimeout.it.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ordertimeout.it.rig.Database;
-import io.ordertimeout.it.rig.PublishedEvent;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Shop;
-import io.ordertimeout.it.rig.Stage;
-import io.ordertimeout.it.rig.TopicNames;
+import io.ordertimeout.it.support.Database;
+import io.ordertimeout.it.support.PublishedEvent;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.Shop;
+import io.ordertimeout.it.support.TopicNames;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -30,10 +30,10 @@ class DeadLetterIT {
   private static final String ERROR = "x-error";
   private static final int PARTITION = 0;
 
-  private final Stage stage = Stage.create();
-  private final Service service = stage.startService();
-  private final TopicNames topics = stage.topics();
-  private final Database database = stage.database();
+  private final Scenario scenario = Scenario.create();
+  private final Service service = scenario.startService();
+  private final TopicNames topics = scenario.topics();
+  private final Database database = scenario.database();
 
   /**
    * A record that no event can be had of.
@@ -52,7 +52,7 @@ class DeadLetterIT {
   @AfterAll
   void close() {
     service.close();
-    stage.close();
+    scenario.close();
   }
 
   @Test
@@ -132,10 +132,10 @@ class DeadLetterIT {
             "absurd-paid-at", Map.of("paymentId", "p", "paidAt", "+999999999-12-31T23:59:59Z"));
     payments.forEach(
         (orderId, payment) -> {
-          stage.shop().created(orderId, Map.of());
-          stage.shop().paid(orderId, payment);
+          scenario.shop().created(orderId, Map.of());
+          scenario.shop().paid(orderId, payment);
         });
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
 
     payments
         .keySet()
@@ -145,7 +145,7 @@ class DeadLetterIT {
               assertThat(database.column(orderId, "payment_id")).isNotEmpty();
               assertThat(database.column(orderId, "paid_at")).isNotEmpty();
             });
-    assertThat(stage.outcomes().deadLetters())
+    assertThat(scenario.outcomes().deadLetters())
         .extracting(letter -> new String(value(letter), StandardCharsets.UTF_8))
         .noneMatch(value -> payments.keySet().stream().anyMatch(value::contains));
     assertThat(service.counter("order.timeout.replaced.fields")).isEqualTo(before + 4);
@@ -158,12 +158,12 @@ class DeadLetterIT {
     keys.put("other-key", Shop.utf8("another order"));
     keys.forEach(
         (orderId, key) -> {
-          stage.shop().created(orderId, Map.of());
+          scenario.shop().created(orderId, Map.of());
           send(
               topics.paid(),
               new Bad(orderId, key, Shop.json(Map.of("orderId", orderId, "paymentId", "p")), ""));
         });
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
 
     for (String orderId : keys.keySet()) {
       assertThat(database.state(orderId)).isEqualTo("PAID");
@@ -212,24 +212,24 @@ class DeadLetterIT {
     for (int i = 0; i <= bad.size(); i++) {
       byte[] orderId = Shop.utf8(topic + i);
       byte[] event = Shop.json(Map.of("orderId", topic + i));
-      Shop.await(stage.shop().send(new ProducerRecord<>(topic, PARTITION, orderId, event)));
+      Shop.await(scenario.shop().send(new ProducerRecord<>(topic, PARTITION, orderId, event)));
       if (i < bad.size()) {
         send(topic, bad.get(i));
       }
     }
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
   }
 
   private RecordMetadata send(String topic, Bad bad) {
     ProducerRecord<byte[], byte[]> record =
         new ProducerRecord<>(topic, PARTITION, bad.key(), bad.value());
     record.headers().add(TRACE, Shop.utf8(topic + bad.name())).add("blob", new byte[] {0, -1});
-    return Shop.await(stage.shop().send(record));
+    return Shop.await(scenario.shop().send(record));
   }
 
   private void assertPutAside(String topic, List<Bad> bad) {
     Map<String, Long> letters =
-        stage.outcomes().deadLetters(topic).stream()
+        scenario.outcomes().deadLetters(topic).stream()
             .map(letter -> String.valueOf(letter.header(TRACE)))
             .collect(Collectors.groupingBy(Function.identity(), Collectors.counting()));
     for (Bad one : bad) {
@@ -248,7 +248,7 @@ class DeadLetterIT {
   }
 
   private List<PublishedEvent> traced(String topic, String trace) {
-    return stage.outcomes().deadLetters(topic).stream()
+    return scenario.outcomes().deadLetters(topic).stream()
         .filter(letter -> trace.equals(letter.header(TRACE)))
         .toList();
   }

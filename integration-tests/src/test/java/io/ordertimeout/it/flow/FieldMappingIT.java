@@ -2,12 +2,12 @@ package io.ordertimeout.it.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ordertimeout.it.rig.Database;
-import io.ordertimeout.it.rig.PublishedEvent;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Shop;
-import io.ordertimeout.it.rig.Stage;
-import io.ordertimeout.it.rig.TopicNames;
+import io.ordertimeout.it.support.Database;
+import io.ordertimeout.it.support.PublishedEvent;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.Shop;
+import io.ordertimeout.it.support.TopicNames;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
@@ -19,20 +19,20 @@ class FieldMappingIT {
 
   @Test
   void fieldsAreFoundUnderConfiguredNamesAndPointers() {
-    try (Stage stage = Stage.create();
+    try (Scenario scenario = Scenario.create();
         Service service =
-            stage.startService(
+            scenario.startService(
                 "order-timeout.intake.fields.order-id", "/order/number",
                 "order-timeout.intake.fields.created-at", "/order/placed~1at",
                 "order-timeout.intake.fields.timeout", "hold",
                 "order-timeout.intake.fields.payment-id", "/payment/reference",
                 "order-timeout.intake.fields.paid-at", "/payment/times/0",
                 "order-timeout.intake.fields.reason", "why")) {
-      TopicNames topics = stage.topics();
+      TopicNames topics = scenario.topics();
       Instant placedAt = Instant.now().truncatedTo(ChronoUnit.MILLIS);
       for (String orderId : new String[] {"unpaid", "paid", "closed"}) {
         send(
-            stage,
+            scenario,
             topics.created(),
             orderId,
             Map.of(
@@ -46,7 +46,7 @@ class FieldMappingIT {
                 7));
       }
       send(
-          stage,
+          scenario,
           topics.paid(),
           "paid",
           Map.of(
@@ -55,30 +55,30 @@ class FieldMappingIT {
               "payment",
               Map.of("reference", "p1", "times", new String[] {placedAt.toString()})));
       send(
-          stage,
+          scenario,
           topics.closed(),
           "closed",
           Map.of("order", Map.of("number", "closed"), "why", "FRAUD"));
 
-      PublishedEvent event = stage.outcomes().awaitCancelled("unpaid");
-      stage.awaitAllDecided();
+      PublishedEvent event = scenario.outcomes().awaitCancelled("unpaid");
+      scenario.awaitAllDecided();
 
       assertThat(event.instant("createdAt")).isEqualTo(placedAt);
       assertThat(event.instant("deadline")).isEqualTo(placedAt.plusSeconds(2));
-      Database database = stage.database();
+      Database database = scenario.database();
       assertThat(database.state("paid")).isEqualTo("PAID");
       assertThat(database.column("paid", "payment_id")).isEqualTo("p1");
       assertThat(database.column("paid", "paid_at = timestamptz '" + placedAt + "'"))
           .isEqualTo("true");
       assertThat(database.state("closed")).isEqualTo("CLOSED");
       assertThat(database.column("closed", "close_reason")).isEqualTo("FRAUD");
-      assertThat(stage.outcomes().cancelled()).hasSize(1);
-      assertThat(stage.outcomes().deadLetters()).isEmpty();
+      assertThat(scenario.outcomes().cancelled()).hasSize(1);
+      assertThat(scenario.outcomes().deadLetters()).isEmpty();
       assertThat(service.counter("order.timeout.replaced.fields")).isZero();
     }
   }
 
-  private static void send(Stage stage, String topic, String key, Map<String, ?> event) {
-    Shop.await(stage.shop().send(new ProducerRecord<>(topic, Shop.utf8(key), Shop.json(event))));
+  private static void send(Scenario scenario, String topic, String key, Map<String, ?> event) {
+    Shop.await(scenario.shop().send(new ProducerRecord<>(topic, Shop.utf8(key), Shop.json(event))));
   }
 }

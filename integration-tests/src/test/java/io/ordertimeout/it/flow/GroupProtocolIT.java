@@ -2,8 +2,8 @@ package io.ordertimeout.it.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -12,16 +12,16 @@ class GroupProtocolIT {
 
   @Test
   void theClassicProtocolWorksToo() {
-    try (Stage stage = Stage.create();
-        Service service = stage.startService("order-timeout.intake.group-protocol", "classic")) {
-      stage.shop().created("unpaid", Map.of("timeout", "PT1S"));
-      stage.shop().created("paid", Map.of("timeout", "PT1S"));
-      stage.shop().paid("paid", "p1");
-      stage.outcomes().awaitCancelled("unpaid");
-      stage.awaitAllDecided();
+    try (Scenario scenario = Scenario.create();
+        Service service = scenario.startService("order-timeout.intake.group-protocol", "classic")) {
+      scenario.shop().created("unpaid", Map.of("timeout", "PT1S"));
+      scenario.shop().created("paid", Map.of("timeout", "PT1S"));
+      scenario.shop().paid("paid", "p1");
+      scenario.outcomes().awaitCancelled("unpaid");
+      scenario.awaitAllDecided();
 
-      assertThat(stage.database().state("paid")).isEqualTo("PAID");
-      assertThat(stage.outcomes().cancelled()).hasSize(1);
+      assertThat(scenario.database().state("paid")).isEqualTo("PAID");
+      assertThat(scenario.outcomes().cancelled()).hasSize(1);
       assertThat(service.gauge("order.timeout.pending")).isZero();
     }
   }

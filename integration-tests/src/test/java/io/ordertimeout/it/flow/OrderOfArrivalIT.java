@@ -2,12 +2,12 @@ package io.ordertimeout.it.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ordertimeout.it.rig.Database;
-import io.ordertimeout.it.rig.Outcomes;
-import io.ordertimeout.it.rig.PublishedEvent;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Shop;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Database;
+import io.ordertimeout.it.support.Outcomes;
+import io.ordertimeout.it.support.PublishedEvent;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.Shop;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -22,23 +22,23 @@ import org.junit.jupiter.api.TestInstance;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class OrderOfArrivalIT {
 
-  private final Stage stage = Stage.create();
-  private final Service service = stage.startService();
-  private final Shop shop = stage.shop();
-  private final Outcomes outcomes = stage.outcomes();
-  private final Database database = stage.database();
+  private final Scenario scenario = Scenario.create();
+  private final Service service = scenario.startService();
+  private final Shop shop = scenario.shop();
+  private final Outcomes outcomes = scenario.outcomes();
+  private final Database database = scenario.database();
 
   @AfterAll
   void close() {
     service.close();
-    stage.close();
+    scenario.close();
   }
 
   @Test
   void aCreatedOrderIsPendingUntilItsDeadline() {
     Instant createdAt = now();
     shop.created("fresh", Map.of("createdAt", createdAt.toString()));
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
 
     assertThat(database.state("fresh")).isEqualTo("PENDING");
     assertThat(database.deadline("fresh")).isEqualTo(createdAt.plus(Duration.ofMinutes(15)));
@@ -52,7 +52,7 @@ class OrderOfArrivalIT {
     }
     outcomes.awaitCancelled("again");
     shop.created("again", event);
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
 
     assertThat(outcomes.cancelled("again")).hasSize(1);
     assertThat(database.state("again")).isEqualTo("CANCELLED");
@@ -62,7 +62,7 @@ class OrderOfArrivalIT {
   void aCreationDeliveredAgainDoesNotShortenTheDeadline() {
     Instant createdAt = now();
     shop.created("shorten", Map.of("createdAt", createdAt.toString(), "timeout", "PT1H"));
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
     shop.created("shorten", Map.of("createdAt", createdAt.toString(), "timeout", "PT0.1S"));
     passSomeDeadline();
 
@@ -74,7 +74,7 @@ class OrderOfArrivalIT {
   void aCreationDeliveredAgainDoesNotExtendTheDeadline() {
     Instant createdAt = now();
     shop.created("extend", Map.of("createdAt", createdAt.toString(), "timeout", "PT2S"));
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
     shop.created("extend", Map.of("createdAt", createdAt.toString(), "timeout", "PT1H"));
 
     assertThat(outcomes.awaitCancelled("extend").instant("deadline"))
@@ -84,7 +84,7 @@ class OrderOfArrivalIT {
   @Test
   void aPaymentBeforeTheCreationStands() {
     shop.paid("paid-first", "p1");
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
     assertThat(database.state("paid-first")).isEqualTo("PAID");
 
     Instant createdAt = now();
@@ -99,7 +99,7 @@ class OrderOfArrivalIT {
   @Test
   void aClosingBeforeTheCreationStands() {
     shop.closed("closed-first");
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
     assertThat(database.state("closed-first")).isEqualTo("CLOSED");
 
     Instant createdAt = now();
@@ -118,7 +118,7 @@ class OrderOfArrivalIT {
 
     PublishedEvent event = outcomes.awaitCancelled("overdue");
     assertThat(event.instant("deadline")).isEqualTo(createdAt.plus(Duration.ofHours(1)));
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
     assertThat(outcomes.cancelled("overdue")).hasSize(1);
   }
 
@@ -129,7 +129,7 @@ class OrderOfArrivalIT {
     shop.created("stale", Map.of("createdAt", createdAt.toString(), "timeout", "PT1H"));
     passSomeDeadline();
     shop.paid("stale", "p1");
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
 
     assertThat(database.state("stale")).isEqualTo("CLOSED");
     assertThat(database.column("stale", "decided_by")).isEqualTo("STALE");
@@ -145,9 +145,9 @@ class OrderOfArrivalIT {
         service.counter("order.timeout.events", "event", "paid", "outcome", "second_payment");
     shop.created("paid-twice", Map.of());
     shop.paid("paid-twice", "p1");
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
     shop.paid("paid-twice", "p2");
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
 
     assertThat(database.state("paid-twice")).isEqualTo("PAID");
     assertThat(database.column("paid-twice", "payment_id")).isEqualTo("p1");
@@ -167,7 +167,7 @@ class OrderOfArrivalIT {
       shop.paid("all-twice-paid", "p1");
       shop.closed("all-twice-closed");
     }
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
 
     assertThat(database.state("all-twice-paid")).isEqualTo("PAID");
     assertThat(database.state("all-twice-closed")).isEqualTo("CLOSED");
@@ -181,7 +181,7 @@ class OrderOfArrivalIT {
   void aClosingAfterTheCancellationChangesNothing() {
     cancelled("closed-late");
     shop.closed("closed-late");
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
 
     assertThat(database.state("closed-late")).isEqualTo("CANCELLED");
     assertThat(outcomes.cancelled("closed-late")).hasSize(1);
@@ -192,9 +192,9 @@ class OrderOfArrivalIT {
   void aClosingAfterThePaymentChangesNothing() {
     shop.created("paid-then-closed", Map.of());
     shop.paid("paid-then-closed", "p1");
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
     shop.closed("paid-then-closed");
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
 
     assertThat(database.state("paid-then-closed")).isEqualTo("PAID");
     assertThat(outcomes.conflicts("paid-then-closed")).isEmpty();
@@ -209,10 +209,10 @@ class OrderOfArrivalIT {
     shop.paid("late-money", payment);
     shop.paid("late-money", payment);
     PublishedEvent conflict = outcomes.awaitConflicts("late-money", 1).get(0);
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
     // Also after the row of the first has left the outbox.
     shop.paid("late-money", payment);
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
 
     assertThat(outcomes.conflicts("late-money")).hasSize(1);
     assertThat(database.state("late-money")).isEqualTo("CANCELLED");
@@ -246,7 +246,7 @@ class OrderOfArrivalIT {
     shop.paid("twice-late", "p1");
     shop.paid("twice-late", "p2");
     List<PublishedEvent> conflicts = outcomes.awaitConflicts("twice-late", 2);
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
 
     assertThat(outcomes.conflicts("twice-late")).hasSize(2);
     assertThat(conflicts)
@@ -259,11 +259,11 @@ class OrderOfArrivalIT {
   void aPaymentAfterTheClosingIsOneConflict() {
     shop.created("closed-then-paid", Map.of());
     shop.closed("closed-then-paid");
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
     shop.paid("closed-then-paid", "p1");
     shop.paid("closed-then-paid", "p1");
     PublishedEvent conflict = outcomes.awaitConflicts("closed-then-paid", 1).get(0);
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
 
     assertThat(outcomes.conflicts("closed-then-paid")).hasSize(1);
     assertThat(conflict.text("paymentId")).isEqualTo("p1");
@@ -280,11 +280,11 @@ class OrderOfArrivalIT {
    * Returns when an order created now, with a deadline after all of a tenth of a second, is out.
    */
   private void passSomeDeadline() {
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
     String orderId = "fence-" + UUID.randomUUID();
     shop.created(orderId, Map.of("timeout", "PT0.5S"));
     outcomes.awaitCancelled(orderId);
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
   }
 
   private static Instant now() {

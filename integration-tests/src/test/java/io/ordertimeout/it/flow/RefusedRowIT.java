@@ -3,11 +3,11 @@ package io.ordertimeout.it.flow;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.Database;
-import io.ordertimeout.it.rig.PublishedEvent;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Shop;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Database;
+import io.ordertimeout.it.support.PublishedEvent;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.Shop;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -27,12 +27,12 @@ class RefusedRowIT {
   private static final int OTHERS = 100;
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  private final Stage stage = Stage.create();
-  private final Database database = stage.database();
+  private final Scenario scenario = Scenario.create();
+  private final Database database = scenario.database();
 
   @AfterEach
   void close() {
-    stage.close();
+    scenario.close();
   }
 
   @Test
@@ -40,16 +40,16 @@ class RefusedRowIT {
     prepareSchema();
     database.execute(
         "alter table order_deadline add check (order_id not like 'refused%') not valid");
-    Instant deadline = Stage.in(Duration.ofSeconds(2));
+    Instant deadline = Scenario.in(Duration.ofSeconds(2));
     createAmongOthers("refused", deadline);
 
-    try (Service again = stage.startService()) {
+    try (Service again = scenario.startService()) {
       await("cancellations")
           .atMost(PATIENCE)
-          .until(() -> stage.outcomes().cancelled().size() == OTHERS);
+          .until(() -> scenario.outcomes().cancelled().size() == OTHERS);
       assertThat(again.gauge("order.timeout.parked")).isZero();
     }
-    List<PublishedEvent> letters = stage.outcomes().deadLetters(stage.topics().created());
+    List<PublishedEvent> letters = scenario.outcomes().deadLetters(scenario.topics().created());
     assertThat(letters).extracting(PublishedEvent::key).containsExactly("refused");
     assertThat(letters.get(0).header("x-error")).contains("23514").contains("is not watched");
     assertThat(database.state("refused")).isNull();
@@ -59,15 +59,15 @@ class RefusedRowIT {
   void anOrderWhosePaymentIsRefusedIsNotCancelled() {
     prepareSchema();
     database.execute("alter table order_deadline add check (payment_id <> 'refused') not valid");
-    Instant deadline = Stage.in(Duration.ofSeconds(10));
+    Instant deadline = Scenario.in(Duration.ofSeconds(10));
     createAmongOthers("paid-but-refused", deadline);
-    stage.shop().paid("paid-but-refused", Map.of("paymentId", "refused"));
-    stage.shop().paid("other-0", "fine");
+    scenario.shop().paid("paid-but-refused", Map.of("paymentId", "refused"));
+    scenario.shop().paid("other-0", "fine");
 
-    try (Service again = stage.startService()) {
+    try (Service again = scenario.startService()) {
       await("cancellations")
           .atMost(PATIENCE)
-          .until(() -> stage.outcomes().cancelled().size() == OTHERS - 1);
+          .until(() -> scenario.outcomes().cancelled().size() == OTHERS - 1);
       assertThat(database.state("other-0")).isEqualTo("PAID");
       assertThat(database.state("paid-but-refused")).isEqualTo("PENDING");
       await("the gauge")
@@ -79,7 +79,7 @@ class RefusedRowIT {
                 "select count(*) from parked_order where order_id = 'paid-but-refused'"
                     + " and reason like '%23514%'"))
         .isEqualTo(1);
-    assertThat(stage.outcomes().deadLetters(stage.topics().paid()))
+    assertThat(scenario.outcomes().deadLetters(scenario.topics().paid()))
         .extracting(PublishedEvent::key)
         .containsExactly("paid-but-refused");
   }
@@ -87,10 +87,10 @@ class RefusedRowIT {
   @Test
   void anOrderThatMayNotBeCancelledIsParkedUntilAnOperatorHasMendedIt() {
     try (Service service =
-        stage.startService(
-            "order-timeout.backstop.interval",
+        scenario.startService(
+            "order-timeout.reconciler.interval",
             "1s",
-            "order-timeout.backstop.confirm-after",
+            "order-timeout.reconciler.confirm-after",
             "1s")) {
       database.execute(
           """
@@ -102,11 +102,11 @@ class RefusedRowIT {
           create trigger refuse before update on order_deadline for each row
           when (new.state = 'CANCELLED' and new.order_id = 'stubborn') execute function refuse()
           """);
-      createAmongOthers("stubborn", Stage.in(Duration.ofSeconds(3)));
+      createAmongOthers("stubborn", Scenario.in(Duration.ofSeconds(3)));
 
       await("cancellations")
           .atMost(PATIENCE)
-          .until(() -> stage.outcomes().cancelled().size() == OTHERS);
+          .until(() -> scenario.outcomes().cancelled().size() == OTHERS);
       assertThat(database.state("stubborn")).isEqualTo("PENDING");
       await("parking")
           .atMost(PATIENCE)
@@ -120,34 +120,35 @@ class RefusedRowIT {
       database.execute("drop trigger refuse on order_deadline");
       database.execute("delete from parked_order where order_id = 'stubborn'");
 
-      assertThat(stage.outcomes().awaitCancelled("stubborn").text("orderId")).isEqualTo("stubborn");
+      assertThat(scenario.outcomes().awaitCancelled("stubborn").text("orderId"))
+          .isEqualTo("stubborn");
       assertThat(service.counter("order.timeout.cancelled")).isEqualTo(OTHERS + 1.0);
     }
   }
 
   @Test
   void anOrderWhosePaymentCannotBeDecodedIsNotCancelledAndAGoodPaymentEndsTheDoubt() {
-    try (Service service = stage.startService()) {
-      Instant deadline = Stage.in(Duration.ofSeconds(4));
+    try (Service service = scenario.startService()) {
+      Instant deadline = Scenario.in(Duration.ofSeconds(4));
       pay("paid-before-it-was-created", "Obj avro");
       createAmongOthers("paid-unreadably", deadline);
-      stage.create("paid-before-it-was-created", 0, deadline);
-      stage.create("paid-by-tombstone", 0, deadline);
+      scenario.create("paid-before-it-was-created", 0, deadline);
+      scenario.create("paid-by-tombstone", 0, deadline);
       pay("paid-unreadably", "{\"order_id\":\"paid-unreadably\"}");
       pay("paid-by-tombstone", null);
 
       await("cancellations")
           .atMost(PATIENCE)
-          .until(() -> stage.outcomes().cancelled().size() == OTHERS);
+          .until(() -> scenario.outcomes().cancelled().size() == OTHERS);
       await("the gauge")
           .atMost(PATIENCE)
           .untilAsserted(() -> assertThat(service.gauge("order.timeout.parked")).isEqualTo(3));
-      assertThat(stage.outcomes().deadLetters(stage.topics().paid()))
+      assertThat(scenario.outcomes().deadLetters(scenario.topics().paid()))
           .hasSize(3)
           .allSatisfy(letter -> assertThat(letter.header("x-error")).contains("is parked"));
 
-      stage.shop().paid("paid-unreadably", "readable");
-      stage.awaitState("paid-unreadably", "PAID");
+      scenario.shop().paid("paid-unreadably", "readable");
+      scenario.awaitState("paid-unreadably", "PAID");
       assertThat(database.state("paid-by-tombstone")).isEqualTo("PENDING");
       assertThat(database.state("paid-before-it-was-created")).isEqualTo("PENDING");
     }
@@ -155,11 +156,11 @@ class RefusedRowIT {
 
   private void pay(String orderId, @Nullable String value) {
     Shop.await(
-        stage
+        scenario
             .shop()
             .send(
                 new ProducerRecord<>(
-                    stage.topics().paid(),
+                    scenario.topics().paid(),
                     0,
                     Shop.utf8(orderId),
                     value == null ? null : Shop.utf8(value))));
@@ -167,12 +168,12 @@ class RefusedRowIT {
 
   /** The schema is there, and nobody reads. */
   private void prepareSchema() {
-    stage.startService().close();
+    scenario.startService().close();
   }
 
   private void createAmongOthers(String orderId, Instant deadline) {
-    IntStream.range(0, OTHERS / 2).forEach(i -> stage.create("other-" + i, 0, deadline));
-    stage.create(orderId, 0, deadline);
-    IntStream.range(OTHERS / 2, OTHERS).forEach(i -> stage.create("other-" + i, 0, deadline));
+    IntStream.range(0, OTHERS / 2).forEach(i -> scenario.create("other-" + i, 0, deadline));
+    scenario.create(orderId, 0, deadline);
+    IntStream.range(OTHERS / 2, OTHERS).forEach(i -> scenario.create("other-" + i, 0, deadline));
   }
 }

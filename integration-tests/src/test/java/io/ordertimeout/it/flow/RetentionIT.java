@@ -3,9 +3,9 @@ package io.ordertimeout.it.flow;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.Database;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Database;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -15,10 +15,10 @@ class RetentionIT {
 
   @Test
   void onlyWhatWasSettledBeforeTheRetentionIsPurged() {
-    try (Stage stage = Stage.create()) {
-      Database database = stage.database();
-      try (Service first = stage.startService()) {
-        stage.shop().created("pending", Map.of("timeout", "PT1H"));
+    try (Scenario scenario = Scenario.create()) {
+      Database database = scenario.database();
+      try (Service first = scenario.startService()) {
+        scenario.shop().created("pending", Map.of("timeout", "PT1H"));
         await().until(() -> first.gauge("order.timeout.pending") == 1);
       }
       database.settleInThePast("old", Duration.ofMinutes(61));
@@ -30,7 +30,7 @@ class RetentionIT {
       }
 
       try (Service second =
-          stage.startService(
+          scenario.startService(
               "order-timeout.deadline.retention", "1h",
               "order-timeout.deadline.purge-interval", "1s")) {
         await()

@@ -3,9 +3,9 @@ package io.ordertimeout.it.flow;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Stage;
-import io.ordertimeout.it.rig.TopicNames;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.TopicNames;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -18,32 +18,32 @@ class TopicsIT {
 
   @Test
   void missingTopicsEndTheStartAndAreNamed() {
-    try (Stage stage = Stage.withoutTopics()) {
-      TopicNames topics = stage.topics();
-      stage.createTopics(List.of(new NewTopic(topics.created(), 3, (short) 1)));
+    try (Scenario scenario = Scenario.withoutTopics()) {
+      TopicNames topics = scenario.topics();
+      scenario.createTopics(List.of(new NewTopic(topics.created(), 3, (short) 1)));
 
-      assertThatThrownBy(stage::startService)
+      assertThatThrownBy(scenario::startService)
           .rootCause()
           .hasMessageStartingWith("These topics do not exist: ")
           .message()
           .contains(topics.paid(), topics.closed(), topics.cancelled(), topics.conflict())
           .contains(topics.deadLetters())
           .doesNotContain(topics.created() + ",");
-      assertThat(stage.partitionCounts()).containsOnlyKeys(topics.created());
+      assertThat(scenario.partitionCounts()).containsOnlyKeys(topics.created());
     }
   }
 
   @Test
   void inputTopicsOfDifferentPartitionCountsEndTheStartAndTheNumbersAreTold() {
-    try (Stage stage = Stage.withoutTopics()) {
-      TopicNames topics = stage.topics();
-      stage.createTopics(
+    try (Scenario scenario = Scenario.withoutTopics()) {
+      TopicNames topics = scenario.topics();
+      scenario.createTopics(
           List.of(
               new NewTopic(topics.created(), 3, (short) 1),
               new NewTopic(topics.paid(), 4, (short) 1),
               new NewTopic(topics.closed(), 3, (short) 1)));
 
-      assertThatThrownBy(() -> stage.startService("order-timeout.topics.create-missing", "true"))
+      assertThatThrownBy(() -> scenario.startService("order-timeout.topics.create-missing", "true"))
           .rootCause()
           .hasMessageStartingWith("The input topics have different numbers of partitions: ")
           .message()
@@ -53,26 +53,26 @@ class TopicsIT {
 
   @Test
   void allThatIsMissingIsCreatedWhereThatIsConfigured() {
-    try (Stage stage = Stage.withoutTopics();
+    try (Scenario scenario = Scenario.withoutTopics();
         Service service =
-            stage.startService(
+            scenario.startService(
                 "order-timeout.topics.create-missing", "true",
                 "order-timeout.topics.partitions", "4")) {
-      assertThat(stage.partitionCounts()).isEqualTo(all(stage.topics(), 4));
-      stage.shop().created("first", Map.of());
-      stage.shop().paid("first", "p1");
-      stage.awaitState("first", "PAID");
+      assertThat(scenario.partitionCounts()).isEqualTo(all(scenario.topics(), 4));
+      scenario.shop().created("first", Map.of());
+      scenario.shop().paid("first", "p1");
+      scenario.awaitState("first", "PAID");
       assertThat(service.counter("order.timeout.events", "event", "paid")).isEqualTo(1);
     }
   }
 
   @Test
   void whatIsMissingIsCreatedAsWideAsTheInputsThatAreThere() {
-    try (Stage stage = Stage.withoutTopics()) {
-      TopicNames topics = stage.topics();
-      stage.createTopics(List.of(new NewTopic(topics.paid(), 2, (short) 1)));
-      try (Service service = stage.startService("order-timeout.topics.create-missing", "true")) {
-        assertThat(stage.partitionCounts()).isEqualTo(all(topics, 2));
+    try (Scenario scenario = Scenario.withoutTopics()) {
+      TopicNames topics = scenario.topics();
+      scenario.createTopics(List.of(new NewTopic(topics.paid(), 2, (short) 1)));
+      try (Service service = scenario.startService("order-timeout.topics.create-missing", "true")) {
+        assertThat(scenario.partitionCounts()).isEqualTo(all(topics, 2));
         assertThat(service.counter("order.timeout.events")).isZero();
       }
     }

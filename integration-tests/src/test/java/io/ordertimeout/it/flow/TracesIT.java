@@ -3,10 +3,10 @@ package io.ordertimeout.it.flow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ordertimeout.it.flow.OtlpReceiver.ReceivedSpan;
-import io.ordertimeout.it.rig.PublishedEvent;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Shop;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.PublishedEvent;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.Shop;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
@@ -25,7 +25,7 @@ class TracesIT {
   private static final String SAMPLED = "00-" + TRACE + "-" + PRODUCER + "-01";
   private static final String NOT_SAMPLED = "00-" + TRACE + "-" + PRODUCER + "-00";
 
-  private final Stage stage = Stage.create();
+  private final Scenario scenario = Scenario.create();
   private final OtlpReceiver receiver;
 
   TracesIT() throws IOException {
@@ -35,7 +35,7 @@ class TracesIT {
   @AfterEach
   void close() {
     receiver.close();
-    stage.close();
+    scenario.close();
   }
 
   @Test
@@ -44,31 +44,31 @@ class TracesIT {
     try (Service first = startTraced()) {
       first.awaitReady(true);
       created = create("order", SAMPLED, "PT1H");
-      stage.awaitState("order", "PENDING");
-      stage.awaitQuiet();
+      scenario.awaitState("order", "PENDING");
+      scenario.awaitQuiet();
     }
     // Whoever stops has told what it did.
     assertThat(receiver.spans()).hasSize(1);
-    assertThat(stage.database().column("order", "traceparent")).contains(TRACE);
+    assertThat(scenario.database().column("order", "traceparent")).contains(TRACE);
     Instant deadline = comesDue("order");
 
     PublishedEvent cancelled;
     PublishedEvent conflict;
     try (Service second = startTraced()) {
-      cancelled = stage.outcomes().awaitCancelled("order");
-      stage.shop().paid("order", "p");
-      conflict = stage.outcomes().awaitConflicts("order", 1).get(0);
-      stage.awaitQuiet();
+      cancelled = scenario.outcomes().awaitCancelled("order");
+      scenario.shop().paid("order", "p");
+      conflict = scenario.outcomes().awaitConflicts("order", 1).get(0);
+      scenario.awaitQuiet();
       second.awaitReady(true);
     }
 
     // These and no others: requests, and what the service does by itself, are not traced.
     List<ReceivedSpan> spans = receiver.spans();
     assertThat(spans).hasSize(4).allMatch(span -> span.traceId().equals(TRACE));
-    ReceivedSpan takenIn = named("process " + stage.topics().created());
+    ReceivedSpan takenIn = named("process " + scenario.topics().created());
     ReceivedSpan expired = named("expire");
-    ReceivedSpan sent = named("send " + stage.topics().cancelled());
-    ReceivedSpan told = named("send " + stage.topics().conflict());
+    ReceivedSpan sent = named("send " + scenario.topics().cancelled());
+    ReceivedSpan told = named("send " + scenario.topics().conflict());
     assertThat(takenIn.parentId()).isEqualTo(PRODUCER);
     assertThat(List.of(expired, sent, told)).allMatch(span -> span.parentId().equals(takenIn.id()));
     assertThat(cancelled.header("traceparent")).isEqualTo("00-" + TRACE + "-" + sent.id() + "-01");
@@ -85,13 +85,13 @@ class TracesIT {
                 "messaging.operation.type",
                 "process",
                 "messaging.destination.name",
-                stage.topics().created(),
+                scenario.topics().created(),
                 "messaging.destination.partition.id",
                 Integer.toString(created.partition()),
                 "messaging.kafka.offset",
                 Long.toString(created.offset()),
                 "messaging.consumer.group.name",
-                stage.name(),
+                scenario.name(),
                 "order.id",
                 "order"));
     assertThat(expired.kind()).isEqualTo("INTERNAL");
@@ -105,7 +105,7 @@ class TracesIT {
                 "messaging.system", "kafka",
                 "messaging.operation.name", "send",
                 "messaging.operation.type", "send",
-                "messaging.destination.name", stage.topics().cancelled(),
+                "messaging.destination.name", scenario.topics().cancelled(),
                 "messaging.message.id", Objects.requireNonNull(cancelled.header("ce_id")),
                 "order.id", "order"));
     assertThat(spans).allMatch(span -> !span.end().isBefore(span.start()));
@@ -114,18 +114,18 @@ class TracesIT {
   @Test
   void beginsWithTheOrderIfTheRecordTellsOfNoneOrOfAnUnusableOne() {
     try (Service service = startTraced()) {
-      stage.shop().created("silent", Map.of("timeout", "PT0.2S"));
+      scenario.shop().created("silent", Map.of("timeout", "PT0.2S"));
       create("garbled", "00-" + TRACE + "-" + PRODUCER, "PT0.2S");
 
       for (String order : List.of("silent", "garbled")) {
-        assertThat(stage.outcomes().awaitCancelled(order).header("traceparent"))
+        assertThat(scenario.outcomes().awaitCancelled(order).header("traceparent"))
             .matches("00-[0-9a-f]{32}-[0-9a-f]{16}-0[13]")
             .doesNotContain(TRACE);
       }
-      stage.awaitQuiet();
+      scenario.awaitQuiet();
       service.awaitReady(true);
     }
-    assertThat(stage.outcomes().deadLetters()).isEmpty();
+    assertThat(scenario.outcomes().deadLetters()).isEmpty();
     assertThat(receiver.spans()).hasSize(2 * 3);
     assertThat(receiver.spans())
         .filteredOn(span -> span.name().startsWith("process"))
@@ -137,28 +137,28 @@ class TracesIT {
   void ofAnOrderThatItsProducerDoesNotSampleNothingIsKeptOrTold() {
     try (Service service = startTraced()) {
       create("order", NOT_SAMPLED, "PT0.2S");
-      assertThat(stage.outcomes().awaitCancelled("order").header("traceparent")).isNull();
-      stage.awaitQuiet();
+      assertThat(scenario.outcomes().awaitCancelled("order").header("traceparent")).isNull();
+      scenario.awaitQuiet();
       service.awaitReady(true);
     }
-    assertThat(stage.database().column("order", "traceparent")).isNull();
+    assertThat(scenario.database().column("order", "traceparent")).isNull();
     assertThat(receiver.requests()).isZero();
   }
 
   @Test
   void isOffUntilItIsSwitchedOn() {
     try (Service service =
-        stage.startService(
+        scenario.startService(
             "management.opentelemetry.tracing.export.otlp.endpoint",
             receiver.endpoint(),
             "management.tracing.sampling.probability",
             "1")) {
       create("order", SAMPLED, "PT0.2S");
-      assertThat(stage.outcomes().awaitCancelled("order").header("traceparent")).isNull();
-      stage.awaitQuiet();
+      assertThat(scenario.outcomes().awaitCancelled("order").header("traceparent")).isNull();
+      scenario.awaitQuiet();
       service.awaitReady(true);
     }
-    assertThat(stage.database().column("order", "traceparent")).isNull();
+    assertThat(scenario.database().column("order", "traceparent")).isNull();
     assertThat(receiver.requests()).isZero();
   }
 
@@ -167,14 +167,14 @@ class TracesIT {
     receiver.close();
     try (Service service = startTraced()) {
       create("order", SAMPLED, "PT0.2S");
-      assertThat(stage.outcomes().awaitCancelled("order").header("traceparent")).contains(TRACE);
-      stage.awaitQuiet();
+      assertThat(scenario.outcomes().awaitCancelled("order").header("traceparent")).contains(TRACE);
+      scenario.awaitQuiet();
       service.awaitReady(true);
     }
   }
 
   private Service startTraced() {
-    return stage.startService(
+    return scenario.startService(
         "management.tracing.export.enabled",
         "true",
         "management.opentelemetry.tracing.export.otlp.endpoint",
@@ -186,21 +186,21 @@ class TracesIT {
   private RecordMetadata create(String orderId, String traceparent, String timeout) {
     ProducerRecord<byte[], byte[]> record =
         new ProducerRecord<>(
-            stage.topics().created(),
+            scenario.topics().created(),
             Shop.utf8(orderId),
             Shop.json(Map.of("orderId", orderId, "timeout", timeout)));
     record.headers().add("traceparent", Shop.utf8(traceparent));
-    return Shop.await(stage.shop().send(record));
+    return Shop.await(scenario.shop().send(record));
   }
 
   /** As if its time had passed while nobody was there. */
   private Instant comesDue(String orderId) {
-    stage
+    scenario
         .database()
         .execute(
             "update order_deadline set deadline = clock_timestamp() where order_id = ?", orderId);
-    Instant deadline = Objects.requireNonNull(stage.database().deadline(orderId));
-    stage.awaitPast(deadline);
+    Instant deadline = Objects.requireNonNull(scenario.database().deadline(orderId));
+    scenario.awaitPast(deadline);
     return deadline;
   }
 

@@ -2,10 +2,10 @@ package io.ordertimeout.it.hostile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ordertimeout.it.rig.PublishedEvent;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Shop;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.PublishedEvent;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.Shop;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -30,8 +30,8 @@ class GarbageBurstIT {
 
   @Test
   void realOrdersAreHandledBetweenTwentyTimesAsMuchGarbage() {
-    try (Stage stage = Stage.create();
-        Service service = stage.startService()) {
+    try (Scenario scenario = Scenario.create();
+        Service service = scenario.startService()) {
       List<CompletableFuture<RecordMetadata>> sent = new ArrayList<>();
       Map<String, String> expected = new HashMap<>();
       for (int i = 0; i < ORDERS; i++) {
@@ -39,29 +39,32 @@ class GarbageBurstIT {
         boolean paid = i % 2 == 0;
         expected.put(orderId, paid ? "PAID" : "CANCELLED");
         sent.add(
-            stage
+            scenario
                 .shop()
                 .send(
-                    stage.topics().created(), orderId, Map.of("timeout", paid ? "PT1H" : "PT2S")));
+                    scenario.topics().created(),
+                    orderId,
+                    Map.of("timeout", paid ? "PT1H" : "PT2S")));
         for (int j = 0; j < GARBAGE_AN_ORDER; j++) {
-          String topic = stage.topics().inputs().get(random.nextInt(3));
-          sent.add(stage.shop().send(garbage(topic, i * GARBAGE_AN_ORDER + j)));
+          String topic = scenario.topics().inputs().get(random.nextInt(3));
+          sent.add(scenario.shop().send(garbage(topic, i * GARBAGE_AN_ORDER + j)));
         }
         if (paid) {
-          sent.add(stage.shop().send(stage.topics().paid(), orderId, Map.of("paymentId", "p")));
+          sent.add(
+              scenario.shop().send(scenario.topics().paid(), orderId, Map.of("paymentId", "p")));
         }
       }
       sent.forEach(Shop::await);
-      stage.awaitQuiet();
-      stage.awaitAllDecided();
+      scenario.awaitQuiet();
+      scenario.awaitAllDecided();
 
-      assertThat(stage.database().states()).isEqualTo(expected);
-      assertThat(stage.outcomes().cancelled())
+      assertThat(scenario.database().states()).isEqualTo(expected);
+      assertThat(scenario.outcomes().cancelled())
           .extracting(PublishedEvent::key)
           .doesNotHaveDuplicates()
           .hasSize(ORDERS / 2)
           .allMatch(orderId -> "CANCELLED".equals(expected.get(orderId)));
-      List<PublishedEvent> letters = stage.outcomes().deadLetters();
+      List<PublishedEvent> letters = scenario.outcomes().deadLetters();
       assertThat(letters).allSatisfy(letter -> assertThat(letter.header("x-error")).isNotBlank());
       assertThat(letters.stream().map(letter -> letter.header(TRACE)).collect(Collectors.toSet()))
           .isEqualTo(

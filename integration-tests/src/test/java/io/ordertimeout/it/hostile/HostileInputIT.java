@@ -3,13 +3,13 @@ package io.ordertimeout.it.hostile;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.Database;
-import io.ordertimeout.it.rig.PublishedEvent;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Shop;
-import io.ordertimeout.it.rig.Stage;
-import io.ordertimeout.it.rig.TestPlatform;
-import io.ordertimeout.it.rig.TopicNames;
+import io.ordertimeout.it.support.Database;
+import io.ordertimeout.it.support.PublishedEvent;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.Shop;
+import io.ordertimeout.it.support.TestEnvironment;
+import io.ordertimeout.it.support.TopicNames;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -76,55 +76,57 @@ class HostileInputIT {
           "\uD83D\uDED2".repeat(128),
           "x".repeat(128));
 
-  private final Stage stage = Stage.create();
+  private final Scenario scenario = Scenario.create();
   // At INFO, at which operators run it, also what the tests' own configuration turns down.
   private final Service service =
-      stage.startService(
+      scenario.startService(
           "logging.level.org.springframework", "INFO",
           "logging.level.org.hibernate", "INFO",
           "logging.level.org.apache.kafka.clients", "INFO",
           "logging.level.com.zaxxer", "INFO");
-  private final TopicNames topics = stage.topics();
-  private final Database database = stage.database();
+  private final TopicNames topics = scenario.topics();
+  private final Database database = scenario.database();
   private final JdbcTemplate jdbc =
       new JdbcTemplate(
           new DriverManagerDataSource(
-              database.url(), TestPlatform.shared().username(), TestPlatform.shared().password()));
+              database.url(),
+              TestEnvironment.shared().username(),
+              TestEnvironment.shared().password()));
 
   @AfterAll
   void close() {
     service.close();
-    stage.close();
+    scenario.close();
   }
 
   @Test
   void anOrderIdOfAnyCharactersGoesTheWholeWay() {
     for (String orderId : ORDER_IDS) {
-      stage.shop().created(orderId, Map.of("timeout", "PT1S"));
-      stage.shop().created(paid(orderId), Map.of("timeout", "PT1H"));
-      stage.shop().paid(paid(orderId), orderId);
+      scenario.shop().created(orderId, Map.of("timeout", "PT1S"));
+      scenario.shop().created(paid(orderId), Map.of("timeout", "PT1H"));
+      scenario.shop().paid(paid(orderId), orderId);
     }
     for (String orderId : ORDER_IDS) {
-      PublishedEvent event = stage.outcomes().awaitCancelled(orderId);
+      PublishedEvent event = scenario.outcomes().awaitCancelled(orderId);
       assertThat(event.text("orderId")).isEqualTo(orderId);
-      stage.shop().paid(orderId, "late " + orderId);
+      scenario.shop().paid(orderId, "late " + orderId);
     }
     for (String orderId : ORDER_IDS) {
-      PublishedEvent event = stage.outcomes().awaitConflicts(orderId, 1).get(0);
+      PublishedEvent event = scenario.outcomes().awaitConflicts(orderId, 1).get(0);
       assertThat(event.text("orderId")).isEqualTo(orderId);
       assertThat(event.text("paymentId")).isEqualTo("late " + orderId);
     }
-    stage.awaitQuiet();
+    scenario.awaitQuiet();
 
     Map<String, String> states = database.states();
     for (String orderId : ORDER_IDS) {
       assertThat(states).containsEntry(orderId, "CANCELLED").containsEntry(paid(orderId), "PAID");
-      assertThat(stage.outcomes().cancelled(orderId)).hasSize(1);
-      assertThat(stage.outcomes().cancelled(paid(orderId))).isEmpty();
-      assertThat(stage.outcomes().conflicts(orderId)).hasSize(1);
+      assertThat(scenario.outcomes().cancelled(orderId)).hasSize(1);
+      assertThat(scenario.outcomes().cancelled(paid(orderId))).isEmpty();
+      assertThat(scenario.outcomes().conflicts(orderId)).hasSize(1);
     }
-    assertThat(ids(stage.outcomes().cancelled(), ORDER_IDS)).hasSize(ORDER_IDS.size());
-    assertThat(ids(stage.outcomes().conflicts(), ORDER_IDS)).hasSize(ORDER_IDS.size());
+    assertThat(ids(scenario.outcomes().cancelled(), ORDER_IDS)).hasSize(ORDER_IDS.size());
+    assertThat(ids(scenario.outcomes().conflicts(), ORDER_IDS)).hasSize(ORDER_IDS.size());
   }
 
   private static String paid(String orderId) {
@@ -146,38 +148,39 @@ class HostileInputIT {
   @Test
   void aTextThatLooksLikeAStatementIsStoredAsText() {
     String injection = "x'); drop table order_deadline cascade; delete from outbox; -- $1 ? {\"}";
-    stage
+    scenario
         .shop()
         .created(
             "injected",
             Map.of("channel", injection, "paymentMethod", injection, "timeout", "PT1H"));
-    stage.shop().created("injected-reason", Map.of("timeout", "PT1H"));
-    stage
+    scenario.shop().created("injected-reason", Map.of("timeout", "PT1H"));
+    scenario
         .shop()
         .created(
             "injected-currency",
             Map.of("amount", Map.of("value", 1, "currency", injection), "timeout", "PT1H"));
-    stage
+    scenario
         .shop()
         .created(
             "injected-value",
             Map.of("amount", Map.of("value", "1); --", "currency", "EUR"), "timeout", "PT1H"));
-    stage.shop().paid("injected", injection);
-    Shop.await(stage.shop().send(topics.closed(), "injected-reason", Map.of("reason", injection)));
+    scenario.shop().paid("injected", injection);
+    Shop.await(
+        scenario.shop().send(topics.closed(), "injected-reason", Map.of("reason", injection)));
     // A conflict has a statement of its own.
-    stage.shop().paid("injected-reason", injection);
-    stage.outcomes().awaitConflicts("injected-reason", 1);
-    stage.awaitQuiet();
+    scenario.shop().paid("injected-reason", injection);
+    scenario.outcomes().awaitConflicts("injected-reason", 1);
+    scenario.awaitQuiet();
 
     assertThat(database.column("injected", "channel")).isEqualTo(injection);
     assertThat(database.column("injected", "payment_method")).isEqualTo(injection);
     assertThat(database.column("injected", "payment_id")).isEqualTo(injection);
     assertThat(database.column("injected-reason", "close_reason")).isEqualTo(injection);
-    assertThat(stage.outcomes().conflicts("injected-reason"))
+    assertThat(scenario.outcomes().conflicts("injected-reason"))
         .singleElement()
         .extracting(event -> event.text("paymentId"))
         .isEqualTo(injection);
-    assertThat(stage.outcomes().deadLetters(topics.created()))
+    assertThat(scenario.outcomes().deadLetters(topics.created()))
         .extracting(PublishedEvent::key)
         .contains("injected-currency", "injected-value");
     assertThat(database.state("injected-currency")).isNull();
@@ -202,28 +205,28 @@ class HostileInputIT {
     String refused = secret + "refused\n" + forged;
     String failing = secret + "failing\n" + forged;
 
-    stage.shop().created(cancelled, fields);
-    stage.outcomes().awaitCancelled(cancelled);
-    stage.shop().paid(cancelled, secret + "late\n" + forged);
-    stage.outcomes().awaitConflicts(cancelled, 1);
-    stage.shop().paid(paid, secret + "one\n" + forged);
-    stage.shop().paid(paid, secret + "two\n" + forged);
+    scenario.shop().created(cancelled, fields);
+    scenario.outcomes().awaitCancelled(cancelled);
+    scenario.shop().paid(cancelled, secret + "late\n" + forged);
+    scenario.outcomes().awaitConflicts(cancelled, 1);
+    scenario.shop().paid(paid, secret + "one\n" + forged);
+    scenario.shop().paid(paid, secret + "two\n" + forged);
     garbage("{\"orderId\":\"" + secret + "\\n" + forged + "\",\"timeout\":\"\\n" + forged + "\"}");
     garbage("\u0085" + forged);
     garbage(secret + "\n" + forged);
     refuse(refused, failing);
-    stage.shop().created(refused, fields);
-    stage.shop().created(failing, fields);
+    scenario.shop().created(refused, fields);
+    scenario.shop().created(failing, fields);
     await("failures").atMost(PATIENCE).until(() -> failures() > 1);
     refuseNoMore();
-    stage.outcomes().awaitCancelled(failing);
-    stage.awaitQuiet();
+    scenario.outcomes().awaitCancelled(failing);
+    scenario.awaitQuiet();
 
     assertThat(output.getAll())
         .contains("to the dead-letter topic", "for orders that are paid already", "ERROR: not now")
         .doesNotContain(secret, amount);
     assertThat(output.getAll().lines()).noneMatch(line -> line.contains(forged));
-    List<PublishedEvent> letters = stage.outcomes().deadLetters(topics.created());
+    List<PublishedEvent> letters = scenario.outcomes().deadLetters(topics.created());
     assertThat(letters)
         .allSatisfy(
             letter ->
@@ -242,7 +245,7 @@ class HostileInputIT {
 
   private void garbage(String value) {
     Shop.await(
-        stage
+        scenario
             .shop()
             .send(new ProducerRecord<>(topics.created(), Shop.utf8("key"), Shop.utf8(value))));
   }
@@ -285,14 +288,14 @@ class HostileInputIT {
     letProducersTellTheTime();
     for (long timestampMillis : new long[] {0, 1, Long.MAX_VALUE}) {
       String orderId = "at-" + timestampMillis;
-      stage.shop().created(orderId + "-known", Map.of("timeout", "PT1H"));
+      scenario.shop().created(orderId + "-known", Map.of("timeout", "PT1H"));
       send(topics.created(), orderId, timestampMillis, Map.of("orderId", orderId));
       send(topics.paid(), orderId + "-known", timestampMillis, Map.of("paymentId", "p"));
       send(topics.closed(), orderId + "-unknown", timestampMillis, Map.of());
     }
-    stage.shop().created("after-timestamps", Map.of("timeout", "PT1H"));
-    stage.awaitState("after-timestamps", "PENDING");
-    stage.awaitQuiet();
+    scenario.shop().created("after-timestamps", Map.of("timeout", "PT1H"));
+    scenario.awaitState("after-timestamps", "PENDING");
+    scenario.awaitQuiet();
 
     for (long timestampMillis : new long[] {0, 1, Long.MAX_VALUE}) {
       String orderId = "at-" + timestampMillis;
@@ -301,7 +304,7 @@ class HostileInputIT {
     }
     assertThat(database.state("at-0")).isEqualTo("CLOSED");
     assertThat(database.column("at-0", "decided_by")).isEqualTo("STALE");
-    assertThat(stage.outcomes().deadLetters(topics.created()))
+    assertThat(scenario.outcomes().deadLetters(topics.created()))
         .extracting(PublishedEvent::key)
         .contains("at-" + Long.MAX_VALUE);
   }
@@ -315,7 +318,7 @@ class HostileInputIT {
         Admin.create(
             Map.of(
                 AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG,
-                TestPlatform.shared().bootstrapServers()))) {
+                TestEnvironment.shared().bootstrapServers()))) {
       admin
           .incrementalAlterConfigs(
               topics.inputs().stream()
@@ -336,7 +339,7 @@ class HostileInputIT {
     Map<String, Object> event = new HashMap<>(fields);
     event.put("orderId", orderId);
     Shop.await(
-        stage
+        scenario
             .shop()
             .send(
                 new ProducerRecord<>(

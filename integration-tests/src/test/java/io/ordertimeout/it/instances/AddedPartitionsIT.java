@@ -3,9 +3,9 @@ package io.ordertimeout.it.instances;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Shop;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.Shop;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -25,52 +25,52 @@ import org.junit.jupiter.api.Test;
 class AddedPartitionsIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
-  private static final int MORE = Stage.PARTITIONS + 2;
-  private static final int ADDED = Stage.PARTITIONS + 1;
+  private static final int MORE = Scenario.PARTITIONS + 2;
+  private static final int ADDED = Scenario.PARTITIONS + 1;
 
-  private final Stage stage = Stage.create();
+  private final Scenario scenario = Scenario.create();
 
   @AfterEach
   void close() {
-    stage.close();
+    scenario.close();
   }
 
   @Test
   void aPaymentInAnAddedPartitionIsReadBeforeItsOrderIsDecided() {
-    try (Service service = stage.startService()) {
-      Instant deadline = Stage.in(Duration.ofSeconds(8));
-      stage.create("paid", 0, deadline);
-      stage.create("unpaid", 0, deadline);
-      stage.awaitState("paid", "PENDING");
+    try (Service service = scenario.startService()) {
+      Instant deadline = Scenario.in(Duration.ofSeconds(8));
+      scenario.create("paid", 0, deadline);
+      scenario.create("unpaid", 0, deadline);
+      scenario.awaitState("paid", "PENDING");
       addPartitions();
-      stage.pay("paid", ADDED);
+      scenario.pay("paid", ADDED);
 
-      stage.outcomes().awaitCancelled("unpaid");
-      assertThat(stage.database().state("paid")).isEqualTo("PAID");
-      assertThat(stage.outcomes().cancelled("paid")).isEmpty();
+      scenario.outcomes().awaitCancelled("unpaid");
+      assertThat(scenario.database().state("paid")).isEqualTo("PAID");
+      assertThat(scenario.outcomes().cancelled("paid")).isEmpty();
       assertThat(service.counter("order.timeout.misplaced.events")).isEqualTo(1);
       // And what comes in by the added partition is watched like everything else.
-      stage.create("new", ADDED, Stage.in(Duration.ofSeconds(1)));
-      stage.outcomes().awaitCancelled("new");
+      scenario.create("new", ADDED, Scenario.in(Duration.ofSeconds(1)));
+      scenario.outcomes().awaitCancelled("new");
     }
   }
 
   @Test
   void whatWasPaidInAnAddedPartitionWhileNobodyWatchedIsNotSkipped() {
-    try (Service service = stage.startService()) {
-      Instant deadline = Stage.in(Duration.ofSeconds(8));
-      stage.create("paid", 0, deadline);
-      stage.create("unpaid", 0, deadline);
-      stage.awaitState("unpaid", "PENDING");
+    try (Service service = scenario.startService()) {
+      Instant deadline = Scenario.in(Duration.ofSeconds(8));
+      scenario.create("paid", 0, deadline);
+      scenario.create("unpaid", 0, deadline);
+      scenario.awaitState("unpaid", "PENDING");
       assertThat(service.gauge("order.timeout.pending")).isEqualTo(2);
     }
     addPartitions();
-    stage.pay("paid", ADDED);
+    scenario.pay("paid", ADDED);
 
     // An added partition is no first start: it is read from its beginning.
-    try (Service service = stage.startService("order-timeout.intake.start-back", "0s")) {
-      stage.outcomes().awaitCancelled("unpaid");
-      assertThat(stage.database().state("paid")).isEqualTo("PAID");
+    try (Service service = scenario.startService("order-timeout.intake.start-back", "0s")) {
+      scenario.outcomes().awaitCancelled("unpaid");
+      assertThat(scenario.database().state("paid")).isEqualTo("PAID");
       assertThat(service.counter("order.timeout.misplaced.events")).isEqualTo(1);
     }
   }
@@ -78,59 +78,62 @@ class AddedPartitionsIT {
   @Test
   void aPaymentInAnyPartitionHoldsItsOrderBackIfConfiguredSo() {
     Instant deadline;
-    try (Service service = stage.startService()) {
-      deadline = Stage.in(Duration.ofSeconds(8));
-      stage.create("paid", 0, deadline);
-      stage.create("unpaid", 0, deadline);
-      stage.awaitState("unpaid", "PENDING");
+    try (Service service = scenario.startService()) {
+      deadline = Scenario.in(Duration.ofSeconds(8));
+      scenario.create("paid", 0, deadline);
+      scenario.create("unpaid", 0, deadline);
+      scenario.awaitState("unpaid", "PENDING");
       assertThat(service.gauge("order.timeout.pending")).isEqualTo(2);
     }
     // Its producer partitions by another function. Much else is to be read before it.
     IntStream.range(0, 2_000)
         .mapToObj(
-            i -> stage.shop().send(stage.topics().paid(), "other-" + i, Map.of("paymentId", "p")))
+            i ->
+                scenario
+                    .shop()
+                    .send(scenario.topics().paid(), "other-" + i, Map.of("paymentId", "p")))
         .toList()
         .forEach(Shop::await);
-    stage.pay("paid", 2);
-    stage.awaitPast(deadline);
+    scenario.pay("paid", 2);
+    scenario.awaitPast(deadline);
 
     try (Service service =
-        stage.startService(
+        scenario.startService(
             "order-timeout.expiry.watermark-scope",
             "all",
             "order-timeout.intake.batch-size",
             "50")) {
-      stage.outcomes().awaitCancelled("unpaid");
-      assertThat(stage.database().state("paid")).isEqualTo("PAID");
-      assertThat(stage.outcomes().cancelled()).hasSize(1);
+      scenario.outcomes().awaitCancelled("unpaid");
+      assertThat(scenario.database().state("paid")).isEqualTo("PAID");
+      assertThat(scenario.outcomes().cancelled()).hasSize(1);
       assertThat(service.counter("order.timeout.misplaced.events")).isEqualTo(1);
     }
   }
 
   @Test
   void nothingIsDecidedWhileTheTopicsDiffer() {
-    try (Service service = stage.startService("order-timeout.backstop.overdue-after", "1s")) {
-      stage.create("unpaid", 0, Stage.in(Duration.ofSeconds(8)));
-      stage.awaitState("unpaid", "PENDING");
-      addPartitions(List.of(stage.topics().paid()));
+    try (Service service = scenario.startService("order-timeout.reconciler.overdue-after", "1s")) {
+      scenario.create("unpaid", 0, Scenario.in(Duration.ofSeconds(8)));
+      scenario.awaitState("unpaid", "PENDING");
+      addPartitions(List.of(scenario.topics().paid()));
 
       await("the order to be overdue")
           .atMost(PATIENCE)
           .until(() -> service.gauge("order.timeout.overdue") == 1);
-      assertThat(stage.database().state("unpaid")).isEqualTo("PENDING");
+      assertThat(scenario.database().state("unpaid")).isEqualTo("PENDING");
 
-      addPartitions(List.of(stage.topics().created(), stage.topics().closed()));
-      stage.outcomes().awaitCancelled("unpaid");
+      addPartitions(List.of(scenario.topics().created(), scenario.topics().closed()));
+      scenario.outcomes().awaitCancelled("unpaid");
     }
   }
 
   private void addPartitions() {
-    addPartitions(stage.topics().inputs());
+    addPartitions(scenario.topics().inputs());
   }
 
   private void addPartitions(Collection<String> topics) {
-    Stage.get(
-        stage
+    Scenario.get(
+        scenario
             .admin()
             .createPartitions(
                 topics.stream()
@@ -141,6 +144,7 @@ class AddedPartitionsIT {
         .atMost(PATIENCE)
         .until(
             () ->
-                topics.stream().allMatch(t -> stage.partitionCounts().getOrDefault(t, 0) == MORE));
+                topics.stream()
+                    .allMatch(t -> scenario.partitionCounts().getOrDefault(t, 0) == MORE));
   }
 }

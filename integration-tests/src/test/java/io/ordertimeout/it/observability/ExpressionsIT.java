@@ -5,8 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.observability.DeployedFiles.Query;
 import io.ordertimeout.it.observability.DeployedFiles.Rule;
-import io.ordertimeout.it.rig.ServiceProcess;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.ServiceProcess;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -55,9 +55,9 @@ class ExpressionsIT {
 
   @BeforeAll
   void start(@TempDir Path folder) throws IOException, InterruptedException {
-    Stage stage = opened(Stage.create());
+    Scenario scenario = opened(Scenario.create());
     int port = ServiceProcess.freePort();
-    ServiceProcess service = opened(stage.startProcess("server.port", String.valueOf(port)));
+    ServiceProcess service = opened(scenario.startProcess("server.port", String.valueOf(port)));
     service.awaitReady();
     // So that requests have been made, whatever comes of them.
     HttpClient.newHttpClient()
@@ -67,8 +67,8 @@ class ExpressionsIT {
     prometheus =
         opened(
             PrometheusServer.start(
-                stage.name() + "-prometheus", folder, service.managementAddress()));
-    load = opened(Load.start(stage));
+                scenario.name() + "-prometheus", folder, service.managementAddress()));
+    load = opened(Load.start(scenario));
   }
 
   private <T extends AutoCloseable> T opened(T closeable) {

@@ -1,7 +1,7 @@
 package io.ordertimeout.it.observability;
 
-import io.ordertimeout.it.rig.Shop;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Shop;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.Executors;
@@ -27,17 +27,17 @@ final class Load implements AutoCloseable {
   private final ScheduledFuture<?> ticks;
   private int number;
 
-  private Load(Stage stage) {
-    this.shop = stage.shop();
-    this.created = stage.topics().created();
-    this.paid = stage.topics().paid();
-    this.closed = stage.topics().closed();
+  private Load(Scenario scenario) {
+    this.shop = scenario.shop();
+    this.created = scenario.topics().created();
+    this.paid = scenario.topics().paid();
+    this.closed = scenario.topics().closed();
     this.ticks =
         scheduler.scheduleAtFixedRate(this::tick, 0, TICK.toMillis(), TimeUnit.MILLISECONDS);
   }
 
-  static Load start(Stage stage) {
-    return new Load(stage);
+  static Load start(Scenario scenario) {
+    return new Load(scenario);
   }
 
   private void tick() {

@@ -2,8 +2,8 @@ package io.ordertimeout.it.observability;
 
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.ChildProcess;
-import io.ordertimeout.it.rig.ServiceProcess;
+import io.ordertimeout.it.support.ChildProcess;
+import io.ordertimeout.it.support.ServiceProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;

@@ -3,8 +3,8 @@ package io.ordertimeout.it.observability;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ordertimeout.it.observability.Tool.Result;
-import io.ordertimeout.it.rig.ServiceProcess;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.ServiceProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -52,8 +52,8 @@ class PromtoolIT {
   @Test
   void theServicesOwnMetricsAreNamedAndDescribedAsIsUsual() throws IOException {
     String exposition;
-    try (Stage stage = Stage.create();
-        ServiceProcess service = stage.startProcess()) {
+    try (Scenario scenario = Scenario.create();
+        ServiceProcess service = scenario.startProcess()) {
       service.awaitReady();
       exposition = service.exposition();
     }

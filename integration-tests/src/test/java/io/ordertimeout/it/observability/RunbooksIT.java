@@ -2,9 +2,9 @@ package io.ordertimeout.it.observability;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.ServiceProcess;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.ServiceProcess;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -35,9 +35,9 @@ class RunbooksIT {
 
   private static final Pattern ENDPOINT = Pattern.compile(":8080(?<path>/api/[^\\s'`?]+)");
 
-  private final Stage stage = Stage.create();
+  private final Scenario scenario = Scenario.create();
   private final int port = ServiceProcess.freePort();
-  private final Service service = stage.startService("server.port", String.valueOf(port));
+  private final Service service = scenario.startService("server.port", String.valueOf(port));
   private final List<Path> pages =
       Stream.concat(
               DeployedFiles.runbooks().stream(),
@@ -47,7 +47,7 @@ class RunbooksIT {
   @AfterAll
   void close() {
     service.close();
-    stage.close();
+    scenario.close();
   }
 
   @Test
@@ -61,7 +61,7 @@ class RunbooksIT {
     }
     assertThat(statements).hasSizeGreaterThan(10);
 
-    try (Connection connection = stage.database().connect();
+    try (Connection connection = scenario.database().connect();
         Statement statement = connection.createStatement()) {
       connection.setReadOnly(true);
       for (Map.Entry<String, String> sql : statements.entrySet()) {

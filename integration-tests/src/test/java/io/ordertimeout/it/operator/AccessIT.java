@@ -2,10 +2,10 @@ package io.ordertimeout.it.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ordertimeout.it.rig.Http;
-import io.ordertimeout.it.rig.Http.Answer;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Http;
+import io.ordertimeout.it.support.Http.Answer;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -31,13 +31,14 @@ class AccessIT {
     }
   }
 
-  private final Stage stage = Stage.create();
-  private final Service service = stage.startService("order-timeout.access.max-failures", "1000");
+  private final Scenario scenario = Scenario.create();
+  private final Service service =
+      scenario.startService("order-timeout.access.max-failures", "1000");
 
   @AfterAll
   void close() {
     service.close();
-    stage.close();
+    scenario.close();
   }
 
   @Test
@@ -170,7 +171,7 @@ class AccessIT {
 
   @Test
   void whoeverFailsTooOftenHasToWait() {
-    try (Service strict = stage.startService("order-timeout.access.max-failures", "3")) {
+    try (Service strict = scenario.startService("order-timeout.access.max-failures", "3")) {
       for (int i = 0; i < 3; i++) {
         assertThat(strict.http().as("operator", "guess" + i).get("/api/overview").status())
             .isEqualTo(401);
@@ -186,7 +187,7 @@ class AccessIT {
   void withoutAnyPasswordOneIsGeneratedAndToldOnce(CapturedOutput output) {
     Pattern told = Pattern.compile("log in as operator with the password (\\S+) ;");
     try (Service fresh =
-        stage.startService(
+        scenario.startService(
             "order-timeout.access.operator-password", "",
             "order-timeout.access.viewer-password", "")) {
       Matcher first = told.matcher(output.getAll());
@@ -206,7 +207,7 @@ class AccessIT {
   @Test
   void aPasswordMayBeGivenAsItsHash() {
     String hash = "{bcrypt}$2a$10$dXJ3SW6G7P50lGmMkkmwe.20cQQubK3.HZWzG3YB1tlRy.fqvM/BG";
-    try (Service hashed = stage.startService("order-timeout.access.operator-password", hash)) {
+    try (Service hashed = scenario.startService("order-timeout.access.operator-password", hash)) {
       assertThat(hashed.http().as("operator", "password").get("/api/overview").status())
           .isEqualTo(200);
       assertThat(hashed.http().as("operator", hash).get("/api/overview").status()).isEqualTo(401);

@@ -3,10 +3,10 @@ package io.ordertimeout.it.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.Http.Answer;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Shop;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Http.Answer;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.Shop;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -24,28 +24,28 @@ class BreakerIT {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final int ORDERS = 200;
 
-  private final Stage stage = Stage.create();
+  private final Scenario scenario = Scenario.create();
 
   @AfterEach
   void close() {
-    stage.close();
+    scenario.close();
   }
 
   @Test
   void tooManyCancellationsForTheOrdersThatComeInPauseExpiryUntilAnOperatorEndsIt() {
     try (Service service =
-        stage.startService(
+        scenario.startService(
             "order-timeout.breaker.enabled", "true",
             "order-timeout.breaker.max-ratio", "0.5",
             "order-timeout.breaker.min-cancellations", "20",
             "order-timeout.breaker.move-deadlines", "false",
             "order-timeout.expiry.batch-size", "10")) {
-      create(Stage.in(Duration.ofSeconds(5)));
+      create(Scenario.in(Duration.ofSeconds(5)));
       await("the breaker")
           .atMost(PATIENCE)
           .until(() -> service.gauge("order.timeout.expiry.paused", "by", "breaker") == 1);
       assertThat(service.counter("order.timeout.cancelled")).isLessThanOrEqualTo(ORDERS / 2.0);
-      assertThat(stage.database().pending()).isGreaterThanOrEqualTo(ORDERS / 2);
+      assertThat(scenario.database().pending()).isGreaterThanOrEqualTo(ORDERS / 2);
 
       JsonNode pause = service.http().viewer().get("/api/overview").json().at("/pauses/0");
       assertThat(pause.path("reason").asString()).contains("would be cancelled, more than 0.5");
@@ -61,25 +61,25 @@ class BreakerIT {
       assertThat(ended.status()).isEqualTo(200);
 
       // What it held back does not trip it again.
-      await("all to be cancelled").atMost(PATIENCE).until(() -> stage.database().pending() == 0);
-      assertThat(stage.database().count("select count(*) from expiry_pause")).isEqualTo(1);
+      await("all to be cancelled").atMost(PATIENCE).until(() -> scenario.database().pending() == 0);
+      assertThat(scenario.database().count("select count(*) from expiry_pause")).isEqualTo(1);
     }
   }
 
   @Test
   void noPaymentWhileOrdersComeInPausesExpiryBeforeTheFirstCancellation() {
     try (Service service =
-        stage.startService(
+        scenario.startService(
             "order-timeout.breaker.enabled", "true",
             "order-timeout.breaker.max-ratio", "10",
             "order-timeout.breaker.max-silence", "3s",
             "order-timeout.breaker.min-registrations", "100")) {
-      create(Stage.in(Duration.ofSeconds(6)));
+      create(Scenario.in(Duration.ofSeconds(6)));
       await("the breaker")
           .atMost(PATIENCE)
           .until(() -> service.gauge("order.timeout.expiry.paused", "by", "breaker") == 1);
 
-      assertThat(stage.database().pending()).isEqualTo(ORDERS);
+      assertThat(scenario.database().pending()).isEqualTo(ORDERS);
       assertThat(service.http().viewer().get("/api/pauses").json().at("/0/reason").asString())
           .contains("no payment has been read for", "while 200 orders came in");
     }
@@ -88,24 +88,26 @@ class BreakerIT {
   @Test
   void aNormalShopIsNotHeldUp() {
     try (Service service =
-        stage.startService(
+        scenario.startService(
             "order-timeout.breaker.enabled", "true",
             "order-timeout.breaker.max-ratio", "0.5",
             "order-timeout.breaker.min-cancellations", "20")) {
-      Instant deadline = Stage.in(Duration.ofSeconds(6));
+      Instant deadline = Scenario.in(Duration.ofSeconds(6));
       create(deadline);
       List<CompletableFuture<RecordMetadata>> payments = new ArrayList<>();
       for (int i = 0; i < ORDERS; i++) {
         if (i % 4 != 0) {
           payments.add(
-              stage.shop().send(stage.topics().paid(), "order-" + i, Map.of("paymentId", "p" + i)));
+              scenario
+                  .shop()
+                  .send(scenario.topics().paid(), "order-" + i, Map.of("paymentId", "p" + i)));
         }
       }
       payments.forEach(Shop::await);
 
-      stage.awaitAllDecided();
+      scenario.awaitAllDecided();
       assertThat(service.counter("order.timeout.cancelled")).isEqualTo(ORDERS / 4.0);
-      assertThat(stage.database().count("select count(*) from expiry_pause")).isZero();
+      assertThat(scenario.database().count("select count(*) from expiry_pause")).isZero();
     }
   }
 
@@ -116,21 +118,21 @@ class BreakerIT {
       "order-timeout.breaker.max-ratio", "0.5",
       "order-timeout.breaker.min-cancellations", "20"
     };
-    Instant deadline = Stage.in(Duration.ofSeconds(10));
-    try (Service before = stage.startService(settings)) {
+    Instant deadline = Scenario.in(Duration.ofSeconds(10));
+    try (Service before = scenario.startService(settings)) {
       before.awaitReady(true);
       create(deadline);
-      await("orders").atMost(PATIENCE).until(() -> stage.database().pending() == ORDERS);
+      await("orders").atMost(PATIENCE).until(() -> scenario.database().pending() == ORDERS);
     }
     await("their deadline").atMost(PATIENCE).until(() -> Instant.now().isAfter(deadline));
 
-    try (Service after = stage.startService(settings)) {
-      await("all to be cancelled").atMost(PATIENCE).until(() -> stage.database().pending() == 0);
+    try (Service after = scenario.startService(settings)) {
+      await("all to be cancelled").atMost(PATIENCE).until(() -> scenario.database().pending() == 0);
       for (int i = 0; i < 4; i++) {
-        stage.create("later-" + i, 0, Stage.in(Duration.ofMillis(500)));
-        stage.outcomes().awaitCancelled("later-" + i);
+        scenario.create("later-" + i, 0, Scenario.in(Duration.ofMillis(500)));
+        scenario.outcomes().awaitCancelled("later-" + i);
       }
-      assertThat(stage.database().count("select count(*) from expiry_pause")).isZero();
+      assertThat(scenario.database().count("select count(*) from expiry_pause")).isZero();
       assertThat(after.counter("order.timeout.cancelled")).isEqualTo(ORDERS + 4.0);
     }
   }
@@ -139,9 +141,10 @@ class BreakerIT {
     List<CompletableFuture<RecordMetadata>> sent = new ArrayList<>();
     for (int i = 0; i < ORDERS; i++) {
       sent.add(
-          stage
+          scenario
               .shop()
-              .send(stage.topics().created(), "order-" + i, Map.of("payBy", deadline.toString())));
+              .send(
+                  scenario.topics().created(), "order-" + i, Map.of("payBy", deadline.toString())));
     }
     sent.forEach(Shop::await);
   }

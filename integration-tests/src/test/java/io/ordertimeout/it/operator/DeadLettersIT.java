@@ -3,12 +3,12 @@ package io.ordertimeout.it.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.Http;
-import io.ordertimeout.it.rig.Http.Answer;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Shop;
-import io.ordertimeout.it.rig.Stage;
-import io.ordertimeout.it.rig.TopicNames;
+import io.ordertimeout.it.support.Http;
+import io.ordertimeout.it.support.Http.Answer;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.Shop;
+import io.ordertimeout.it.support.TopicNames;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Map;
@@ -26,21 +26,21 @@ class DeadLettersIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  private final Stage stage = Stage.create();
-  private final Service service = stage.startService();
+  private final Scenario scenario = Scenario.create();
+  private final Service service = scenario.startService();
   private final Http operator = service.http().operator();
-  private final TopicNames topics = stage.topics();
+  private final TopicNames topics = scenario.topics();
 
   @AfterAll
   void close() {
     service.close();
-    stage.close();
+    scenario.close();
   }
 
   @Test
   void aPaymentThatNobodyCouldReadIsMendedPublishedAgainAndEndsTheDoubt() {
-    stage.shop().created("paid-in-doubt", Map.of("timeout", "PT1H"));
-    stage.awaitState("paid-in-doubt", "PENDING");
+    scenario.shop().created("paid-in-doubt", Map.of("timeout", "PT1H"));
+    scenario.awaitState("paid-in-doubt", "PENDING");
     send(topics.paid(), "paid-in-doubt", "{\"order\":\"paid-in-doubt\"}");
     String letters = TopicNames.deadLetters(topics.paid());
     await("the dead letter").atMost(PATIENCE).until(() -> list(letters).size() == 1);
@@ -68,11 +68,11 @@ class DeadLettersIT {
             "the producer was wrong");
     Answer first = operator.post(path + "/replay", mended);
     assertThat(first.status()).as(first.response().body()).isEqualTo(200);
-    stage.awaitState("paid-in-doubt", "PAID");
+    scenario.awaitState("paid-in-doubt", "PAID");
     Answer second = operator.post(path + "/replay", mended);
     assertThat(second.header("Idempotent-Replayed")).isEqualTo("true");
     assertThat(
-            stage.ends(stage.allPartitions()).entrySet().stream()
+            scenario.ends(scenario.allPartitions()).entrySet().stream()
                 .filter(end -> end.getKey().topic().equals(topics.paid()))
                 .mapToLong(Map.Entry::getValue)
                 .sum())
@@ -137,6 +137,6 @@ class DeadLettersIT {
   }
 
   private void send(String topic, String key, String value) {
-    Shop.await(stage.shop().send(new ProducerRecord<>(topic, Shop.utf8(key), Shop.utf8(value))));
+    Shop.await(scenario.shop().send(new ProducerRecord<>(topic, Shop.utf8(key), Shop.utf8(value))));
   }
 }

@@ -2,9 +2,9 @@ package io.ordertimeout.it.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Stage;
-import io.ordertimeout.it.rig.TokenIssuer;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.TokenIssuer;
 import java.io.IOException;
 import java.net.CookieManager;
 import java.net.URI;
@@ -21,17 +21,17 @@ import tools.jackson.databind.json.JsonMapper;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class LogInProviderIT {
 
-  private final Stage stage = Stage.create();
+  private final Scenario scenario = Scenario.create();
 
   @AfterAll
   void close() {
-    stage.close();
+    scenario.close();
   }
 
   @Test
   void whoIsLoggedInMayDoWhatTheirRolesSay() throws Exception {
     try (TokenIssuer provider = TokenIssuer.start();
-        Service service = stage.startService(provider.logInSettings())) {
+        Service service = scenario.startService(provider.logInSettings())) {
       URI base = service.http().base();
       JsonNode session = service.http().get("/api/session").json();
       assertThat(session.path("passwords").asBoolean()).isFalse();
@@ -59,7 +59,7 @@ class LogInProviderIT {
   @Test
   void whoeverIsRefusedByTheProviderIsNotLoggedIn() throws Exception {
     try (TokenIssuer provider = TokenIssuer.start();
-        Service service = stage.startService(provider.logInSettings())) {
+        Service service = scenario.startService(provider.logInSettings())) {
       URI base = service.http().base();
       HttpClient refused = browser();
 
@@ -74,7 +74,7 @@ class LogInProviderIT {
   void aProviderThatIsAwayHoldsUpNothingButItsLogIns() throws Exception {
     TokenIssuer provider = TokenIssuer.start();
     provider.close();
-    try (Service service = stage.startService(provider.logInSettings())) {
+    try (Service service = scenario.startService(provider.logInSettings())) {
       service.awaitReady(true);
       URI base = service.http().base();
       assertThat(service.http().get("/api/session").status()).isEqualTo(200);

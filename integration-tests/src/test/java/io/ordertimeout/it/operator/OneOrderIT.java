@@ -3,10 +3,10 @@ package io.ordertimeout.it.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.Http;
-import io.ordertimeout.it.rig.Http.Answer;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Http;
+import io.ordertimeout.it.support.Http.Answer;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -23,19 +23,19 @@ class OneOrderIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  private final Stage stage = Stage.create();
-  private final Service service = stage.startService();
+  private final Scenario scenario = Scenario.create();
+  private final Service service = scenario.startService();
   private final Http operator = service.http().operator();
 
   @AfterAll
   void close() {
     service.close();
-    stage.close();
+    scenario.close();
   }
 
   @Test
   void aCancelledOrderTellsItsWholeHistory() {
-    stage
+    scenario
         .shop()
         .created(
             "whole history",
@@ -46,9 +46,9 @@ class OneOrderIT {
                 "web",
                 "amount",
                 Map.of("value", 12.5, "currency", "EUR")));
-    stage.outcomes().awaitCancelled("whole history");
-    stage.shop().paid("whole history", "too late");
-    stage.outcomes().awaitConflicts("whole history", 1);
+    scenario.outcomes().awaitCancelled("whole history");
+    scenario.shop().paid("whole history", "too late");
+    scenario.outcomes().awaitConflicts("whole history", 1);
 
     await("the publications to be noted")
         .atMost(PATIENCE)
@@ -71,8 +71,8 @@ class OneOrderIT {
 
   @Test
   void aPendingOrderTellsWhatItWaitsFor() {
-    stage.shop().created("waits", Map.of("timeout", "PT1H"));
-    stage.awaitState("waits", "PENDING");
+    scenario.shop().created("waits", Map.of("timeout", "PT1H"));
+    scenario.awaitState("waits", "PENDING");
 
     assertThat(known("waits").at("/waitsFor/0").asString())
         .startsWith("its payment deadline, in PT5");
@@ -81,43 +81,43 @@ class OneOrderIT {
   @Test
   void anOrderIdMayHaveAnyCharacters() {
     String orderId = "a/b;c%2F?d=é&\\ \u202E'\"<script>";
-    stage.shop().created(orderId, Map.of("timeout", "PT1H"));
-    stage.awaitState(orderId, "PENDING");
+    scenario.shop().created(orderId, Map.of("timeout", "PT1H"));
+    scenario.awaitState(orderId, "PENDING");
 
     assertThat(known(orderId).at("/order/orderId").asString()).isEqualTo(orderId);
     Answer closed = operator.post("/api/order/close", Map.of("orderId", orderId, "reason", "x"));
     assertThat(closed.status()).isEqualTo(200);
-    assertThat(stage.database().state(orderId)).isEqualTo("CLOSED");
+    assertThat(scenario.database().state(orderId)).isEqualTo("CLOSED");
   }
 
   @Test
   void anExtendedOrderIsCancelledAtItsNewDeadline() {
-    Instant first = Stage.in(Duration.ofSeconds(5));
-    stage.create("extended", 0, first);
-    stage.create("not extended", 0, first);
-    stage.awaitState("extended", "PENDING");
-    Instant later = Stage.in(Duration.ofSeconds(10));
+    Instant first = Scenario.in(Duration.ofSeconds(5));
+    scenario.create("extended", 0, first);
+    scenario.create("not extended", 0, first);
+    scenario.awaitState("extended", "PENDING");
+    Instant later = Scenario.in(Duration.ofSeconds(10));
 
     Answer answer = extend(operator, "extended", later);
     assertThat(answer.status()).isEqualTo(200);
     assertThat(answer.json().at("/actor").asString()).isEqualTo("operator");
-    stage.outcomes().awaitCancelled("not extended");
-    assertThat(stage.outcomes().cancelled("extended")).isEmpty();
+    scenario.outcomes().awaitCancelled("not extended");
+    assertThat(scenario.outcomes().cancelled("extended")).isEmpty();
 
-    assertThat(stage.outcomes().awaitCancelled("extended").instant("deadline")).isEqualTo(later);
+    assertThat(scenario.outcomes().awaitCancelled("extended").instant("deadline")).isEqualTo(later);
     assertThat(happenings("extended")).contains("EXTENDED");
     assertThat(service.counter("order.timeout.repaired")).isZero();
   }
 
   @Test
   void anOrderWithAFarDeadlineCanBeCancelledNowThroughTheGate() {
-    stage.shop().created("cancel now", Map.of("timeout", "PT1H"));
-    stage.awaitState("cancel now", "PENDING");
+    scenario.shop().created("cancel now", Map.of("timeout", "PT1H"));
+    scenario.awaitState("cancel now", "PENDING");
 
     Answer answer =
         operator.post("/api/order/cancel", Map.of("orderId", "cancel now", "reason", "fraud"));
     assertThat(answer.status()).isEqualTo(200);
-    stage.outcomes().awaitCancelled("cancel now");
+    scenario.outcomes().awaitCancelled("cancel now");
     assertThat(happenings("cancel now"))
         .containsExactly(
             "CREATED", "REGISTERED", "CANCELLATION_REQUESTED", "CANCELLED", "PUBLISHED");
@@ -125,9 +125,9 @@ class OneOrderIT {
 
   @Test
   void aDecisionIsNeverChanged() {
-    stage.shop().created("paid", Map.of("timeout", "PT1H"));
-    stage.shop().paid("paid", "p");
-    stage.awaitState("paid", "PAID");
+    scenario.shop().created("paid", Map.of("timeout", "PT1H"));
+    scenario.shop().paid("paid", "p");
+    scenario.awaitState("paid", "PAID");
 
     for (String path : List.of("/api/order/close", "/api/order/cancel")) {
       Answer answer = operator.post(path, Map.of("orderId", "paid", "reason", "x"));
@@ -135,29 +135,30 @@ class OneOrderIT {
       assertThat(answer.header("Content-Type")).startsWith("application/problem+json");
       assertThat(answer.json().at("/detail").asString()).contains("PAID", "never changed");
     }
-    assertThat(extend(operator, "paid", Stage.in(Duration.ofHours(2))).status()).isEqualTo(409);
-    assertThat(stage.database().state("paid")).isEqualTo("PAID");
+    assertThat(extend(operator, "paid", Scenario.in(Duration.ofHours(2))).status()).isEqualTo(409);
+    assertThat(scenario.database().state("paid")).isEqualTo("PAID");
   }
 
   @Test
   void aDeadlineIsNotMovedBackOrBeyondBounds() {
-    stage.shop().created("bounded", Map.of("timeout", "PT1H"));
-    stage.awaitState("bounded", "PENDING");
+    scenario.shop().created("bounded", Map.of("timeout", "PT1H"));
+    scenario.awaitState("bounded", "PENDING");
 
     assertThat(extend(operator, "bounded", Instant.now()).json().at("/detail").asString())
         .contains("not later than");
     assertThat(extend(operator, "bounded", Instant.parse("2999-01-01T00:00:00Z")).status())
         .isEqualTo(409);
-    assertThat(extend(operator, "nobody's", Stage.in(Duration.ofHours(2))).status()).isEqualTo(404);
+    assertThat(extend(operator, "nobody's", Scenario.in(Duration.ofHours(2))).status())
+        .isEqualTo(404);
     assertThat(operator.post("/api/order/extend", Map.of("orderId", "bounded")).status())
         .isEqualTo(400);
   }
 
   @Test
   void whatIsAskedForTwiceIsDoneOnceAndAuditedOnce() {
-    stage.shop().created("twice", Map.of("timeout", "PT1H"));
-    stage.awaitState("twice", "PENDING");
-    Instant later = Stage.in(Duration.ofHours(2));
+    scenario.shop().created("twice", Map.of("timeout", "PT1H"));
+    scenario.awaitState("twice", "PENDING");
+    Instant later = Scenario.in(Duration.ofHours(2));
     Http keyed = operator.with("Idempotency-Key", "key-1");
 
     Answer first = extend(keyed, "twice", later);

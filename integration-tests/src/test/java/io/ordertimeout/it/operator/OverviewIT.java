@@ -3,9 +3,9 @@ package io.ordertimeout.it.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.Http;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Http;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -29,17 +29,17 @@ class OverviewIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  private final Stage stage = Stage.create();
+  private final Scenario scenario = Scenario.create();
 
   @AfterEach
   void close() {
-    stage.close();
+    scenario.close();
   }
 
   @Test
   void anyInstanceForecastsTheOrdersAndAmountsOfAll() {
-    try (Service one = stage.startService("order-timeout.intake.instance-id", "one");
-        Service other = stage.startService("order-timeout.intake.instance-id", "other")) {
+    try (Service one = scenario.startService("order-timeout.intake.instance-id", "one");
+        Service other = scenario.startService("order-timeout.intake.instance-id", "other")) {
       await("both to serve")
           .atMost(PATIENCE)
           .until(
@@ -47,7 +47,7 @@ class OverviewIT {
                   one.gauge("order.timeout.owned.shards") > 0
                       && other.gauge("order.timeout.owned.shards") > 0);
       for (int i = 0; i < 30; i++) {
-        stage
+        scenario
             .shop()
             .created(
                 "order-" + i,
@@ -84,14 +84,14 @@ class OverviewIT {
 
   @Test
   void whatWasDoneIsCountedByTheMinuteAndOutlivesTheInstance() {
-    try (Service service = stage.startService()) {
-      stage.shop().created("cancelled", Map.of("timeout", "PT1S"));
-      stage.shop().created("paid", Map.of("timeout", "PT1H"));
-      stage.shop().paid("paid", "p");
-      stage.outcomes().awaitCancelled("cancelled");
+    try (Service service = scenario.startService()) {
+      scenario.shop().created("cancelled", Map.of("timeout", "PT1S"));
+      scenario.shop().created("paid", Map.of("timeout", "PT1H"));
+      scenario.shop().paid("paid", "p");
+      scenario.outcomes().awaitCancelled("cancelled");
       await("the counts").atMost(PATIENCE).untilAsserted(() -> assertLastHour(service));
     }
-    try (Service again = stage.startService()) {
+    try (Service again = scenario.startService()) {
       assertLastHour(again);
     }
   }
@@ -112,7 +112,7 @@ class OverviewIT {
 
   @Test
   void whoWatchesIsToldEverySecond() throws IOException, InterruptedException {
-    try (Service service = stage.startService()) {
+    try (Service service = scenario.startService()) {
       HttpRequest watch =
           HttpRequest.newBuilder(service.http().base().resolve("/api/live"))
               .header(
@@ -128,7 +128,7 @@ class OverviewIT {
           .startsWith("text/event-stream");
       try (BufferedReader lines =
           new BufferedReader(new InputStreamReader(response.body(), StandardCharsets.UTF_8))) {
-        stage.shop().created("seen", Map.of("timeout", "PT1H"));
+        scenario.shop().created("seen", Map.of("timeout", "PT1H"));
         int pending = 0;
         int told = 0;
         while (pending == 0 || told < 2) {

@@ -3,11 +3,11 @@ package io.ordertimeout.it.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.Http;
-import io.ordertimeout.it.rig.Http.Answer;
-import io.ordertimeout.it.rig.PublishedEvent;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Http;
+import io.ordertimeout.it.support.Http.Answer;
+import io.ordertimeout.it.support.PublishedEvent;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -20,40 +20,40 @@ class PauseIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  private final Stage stage = Stage.create();
+  private final Scenario scenario = Scenario.create();
 
   @AfterEach
   void close() {
-    stage.close();
+    scenario.close();
   }
 
   @Test
   void aPauseHoldsAllInstancesAtOnceAndOutlivesThem() {
     String pause;
     Instant deadline;
-    try (Service one = stage.startService();
-        Service other = stage.startService()) {
+    try (Service one = scenario.startService();
+        Service other = scenario.startService()) {
       await("both to serve")
           .atMost(PATIENCE)
           .until(() -> owned(one) > 0 && owned(other) > 0 && owned(one) + owned(other) == 3);
-      deadline = Stage.in(Duration.ofSeconds(4));
-      for (int shard = 0; shard < Stage.PARTITIONS; shard++) {
-        stage.create("order-" + shard, shard, deadline);
+      deadline = Scenario.in(Duration.ofSeconds(4));
+      for (int shard = 0; shard < Scenario.PARTITIONS; shard++) {
+        scenario.create("order-" + shard, shard, deadline);
       }
-      stage.awaitState("order-2", "PENDING");
+      scenario.awaitState("order-2", "PENDING");
       pause = pause(one, Map.of("moveDeadlines", false));
       for (Service each : new Service[] {one, other}) {
         await("the pause to be known")
             .atMost(PATIENCE)
             .until(() -> each.gauge("order.timeout.expiry.paused", "by", "operator") == 1);
       }
-      stage.awaitPast(deadline);
+      scenario.awaitPast(deadline);
       awaitHeld(one, other);
-      assertThat(stage.database().pending()).isEqualTo(3);
+      assertThat(scenario.database().pending()).isEqualTo(3);
     }
-    try (Service restarted = stage.startService()) {
+    try (Service restarted = scenario.startService()) {
       awaitHeld(restarted);
-      assertThat(stage.database().pending()).isEqualTo(3);
+      assertThat(scenario.database().pending()).isEqualTo(3);
       assertThat(
               restarted
                   .http()
@@ -65,8 +65,8 @@ class PauseIT {
           .isEqualTo("the payment provider is down");
 
       end(restarted, pause);
-      for (int shard = 0; shard < Stage.PARTITIONS; shard++) {
-        assertThat(stage.outcomes().awaitCancelled("order-" + shard).instant("deadline"))
+      for (int shard = 0; shard < Scenario.PARTITIONS; shard++) {
+        assertThat(scenario.outcomes().awaitCancelled("order-" + shard).instant("deadline"))
             .isEqualTo(deadline);
       }
       assertThat(restarted.counter("order.timeout.repaired")).isZero();
@@ -76,20 +76,20 @@ class PauseIT {
   @Test
   void aPauseOfAChannelHoldsItsOrdersAndNoOthers() {
     try (Service service =
-        stage.startService(
-            "order-timeout.backstop.interval",
+        scenario.startService(
+            "order-timeout.reconciler.interval",
             "1s",
-            "order-timeout.backstop.confirm-after",
+            "order-timeout.reconciler.confirm-after",
             "1s")) {
       String pause = pause(service, Map.of("channel", "web", "moveDeadlines", false));
-      Instant deadline = Stage.in(Duration.ofSeconds(2));
+      Instant deadline = Scenario.in(Duration.ofSeconds(2));
       create("web", "web", deadline);
       create("store", "store", deadline);
-      stage.create("no channel", 0, deadline);
+      scenario.create("no channel", 0, deadline);
 
-      stage.outcomes().awaitCancelled("store");
-      stage.outcomes().awaitCancelled("no channel");
-      assertThat(stage.database().state("web")).isEqualTo("PENDING");
+      scenario.outcomes().awaitCancelled("store");
+      scenario.outcomes().awaitCancelled("no channel");
+      assertThat(scenario.database().state("web")).isEqualTo("PENDING");
       assertThat(
               service
                   .http()
@@ -101,22 +101,22 @@ class PauseIT {
           .startsWith("the end of pause " + pause);
 
       end(service, pause);
-      stage.outcomes().awaitCancelled("web");
+      scenario.outcomes().awaitCancelled("web");
       assertThat(service.counter("order.timeout.repaired")).isZero();
     }
   }
 
   @Test
   void deadlinesMoveByThePartOfThePauseThatTheirOrdersLivedThrough() {
-    try (Service service = stage.startService()) {
-      Instant deadline = Stage.in(Duration.ofSeconds(6));
-      stage.create("lived through all", 0, deadline);
-      stage.awaitState("lived through all", "PENDING");
+    try (Service service = scenario.startService()) {
+      Instant deadline = Scenario.in(Duration.ofSeconds(6));
+      scenario.create("lived through all", 0, deadline);
+      scenario.awaitState("lived through all", "PENDING");
       String pause = pause(service, Map.of("moveDeadlines", true));
-      stage.awaitPast(deadline);
+      scenario.awaitPast(deadline);
       end(service, pause);
 
-      PublishedEvent event = stage.outcomes().awaitCancelled("lived through all");
+      PublishedEvent event = scenario.outcomes().awaitCancelled("lived through all");
       Duration moved = Duration.between(deadline, event.instant("deadline"));
       assertThat(moved)
           .isEqualTo(
@@ -129,12 +129,12 @@ class PauseIT {
 
   @Test
   void aPauseEndsByItself() {
-    try (Service service = stage.startService()) {
-      Instant end = Stage.in(Duration.ofSeconds(5));
+    try (Service service = scenario.startService()) {
+      Instant end = Scenario.in(Duration.ofSeconds(5));
       pause(service, Map.of("moveDeadlines", false, "endsAt", end.toString()));
-      stage.create("held for a while", 0, Stage.in(Duration.ofSeconds(1)));
+      scenario.create("held for a while", 0, Scenario.in(Duration.ofSeconds(1)));
 
-      assertThat(stage.outcomes().awaitCancelled("held for a while").instant("cancelledAt"))
+      assertThat(scenario.outcomes().awaitCancelled("held for a while").instant("cancelledAt"))
           .isAfterOrEqualTo(end);
       await("the metric")
           .atMost(PATIENCE)
@@ -144,7 +144,7 @@ class PauseIT {
 
   @Test
   void thePauseThatIsAskedForTwiceIsOneAndWhatMakesNoSenseIsRefused() {
-    try (Service service = stage.startService()) {
+    try (Service service = scenario.startService()) {
       String pause = pause(service, Map.of("moveDeadlines", false));
       assertThat(pause(service, Map.of("moveDeadlines", false))).isEqualTo(pause);
       assertThat(pause(service, Map.of("moveDeadlines", true))).isNotEqualTo(pause);
@@ -165,7 +165,7 @@ class PauseIT {
           .isEqualTo(404);
       end(service, pause);
       end(service, pause);
-      assertThat(stage.database().count("select count(*) from operator_action")).isEqualTo(3);
+      assertThat(scenario.database().count("select count(*) from operator_action")).isEqualTo(3);
     }
   }
 
@@ -183,7 +183,7 @@ class PauseIT {
   }
 
   private void create(String orderId, String channel, Instant deadline) {
-    stage.shop().created(orderId, Map.of("payBy", deadline.toString(), "channel", channel));
+    scenario.shop().created(orderId, Map.of("payBy", deadline.toString(), "channel", channel));
   }
 
   private static String pause(Service service, Map<String, ?> settings) {
@@ -204,6 +204,6 @@ class PauseIT {
   }
 
   private Instant instant(String sql) {
-    return stage.database().query(sql, (rs, row) -> rs.getTimestamp(1).toInstant()).get(0);
+    return scenario.database().query(sql, (rs, row) -> rs.getTimestamp(1).toInstant()).get(0);
   }
 }

@@ -2,10 +2,10 @@ package io.ordertimeout.it.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ordertimeout.it.rig.Http;
-import io.ordertimeout.it.rig.Http.Answer;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Http;
+import io.ordertimeout.it.support.Http.Answer;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -22,27 +22,27 @@ import tools.jackson.databind.JsonNode;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SearchIT {
 
-  private final Stage stage = Stage.create();
-  private final Service service = stage.startService();
+  private final Scenario scenario = Scenario.create();
+  private final Service service = scenario.startService();
   private final Http viewer = service.http().viewer();
-  private final Instant base = Stage.in(Duration.ofHours(1));
+  private final Instant base = Scenario.in(Duration.ofHours(1));
 
   @BeforeAll
   void fill() {
     for (int i = 0; i < 60; i++) {
-      stage.create("search-%02d".formatted(i), i % Stage.PARTITIONS, base.plusSeconds(i / 2));
+      scenario.create("search-%02d".formatted(i), i % Scenario.PARTITIONS, base.plusSeconds(i / 2));
     }
     for (int i = 0; i < 20; i++) {
-      stage.pay("search-%02d".formatted(i), i % Stage.PARTITIONS);
+      scenario.pay("search-%02d".formatted(i), i % Scenario.PARTITIONS);
     }
-    stage.create("other", 0, base.plusSeconds(10));
-    stage.awaitQuiet();
+    scenario.create("other", 0, base.plusSeconds(10));
+    scenario.awaitQuiet();
   }
 
   @AfterAll
   void close() {
     service.close();
-    stage.close();
+    scenario.close();
   }
 
   @Test

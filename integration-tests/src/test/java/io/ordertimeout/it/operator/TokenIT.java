@@ -2,10 +2,10 @@ package io.ordertimeout.it.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ordertimeout.it.rig.Http;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Stage;
-import io.ordertimeout.it.rig.TokenIssuer;
+import io.ordertimeout.it.support.Http;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.TokenIssuer;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -19,15 +19,15 @@ class TokenIT {
   private static final String VIEWER = "order-timeout-viewer";
   private static final String OPERATOR = "order-timeout-operator";
 
-  private final Stage stage = Stage.create();
+  private final Scenario scenario = Scenario.create();
   private final TokenIssuer issuer = TokenIssuer.start();
-  private final Service service = stage.startService(issuer.settings());
+  private final Service service = scenario.startService(issuer.settings());
 
   @AfterAll
   void close() {
     service.close();
     issuer.close();
-    stage.close();
+    scenario.close();
   }
 
   @Test

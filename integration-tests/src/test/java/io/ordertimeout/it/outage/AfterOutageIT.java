@@ -3,10 +3,10 @@ package io.ordertimeout.it.outage;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.Database;
-import io.ordertimeout.it.rig.PublishedEvent;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Database;
+import io.ordertimeout.it.support.PublishedEvent;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -22,40 +22,40 @@ class AfterOutageIT {
     "order-timeout.expiry.outage-after", "10s"
   };
 
-  private final Stage stage = Stage.create();
-  private final Database database = stage.database();
+  private final Scenario scenario = Scenario.create();
+  private final Database database = scenario.database();
 
   @AfterEach
   void close() {
-    stage.close();
+    scenario.close();
   }
 
   @Test
   void theyMoveByTheOutageIfConfiguredSo() {
     Instant deadline;
     Instant beganAt;
-    try (Service service = stage.startService(EXTENDING)) {
-      stage.create("first", 0, Stage.in(Duration.ofMillis(500)));
-      stage.outcomes().awaitCancelled("first");
-      deadline = Stage.in(Duration.ofSeconds(5));
-      stage.create("before", 0, deadline);
-      stage.create("paid", 0, deadline);
-      stage.awaitState("paid", "PENDING");
+    try (Service service = scenario.startService(EXTENDING)) {
+      scenario.create("first", 0, Scenario.in(Duration.ofMillis(500)));
+      scenario.outcomes().awaitCancelled("first");
+      deadline = Scenario.in(Duration.ofSeconds(5));
+      scenario.create("before", 0, deadline);
+      scenario.create("paid", 0, deadline);
+      scenario.awaitState("paid", "PENDING");
       // An outage is measured from the last heartbeat, so there has to be one.
       await("a heartbeat")
           .until(() -> database.count("select count(*) from shard_heartbeat where shard = 0") == 1);
       assertThat(service.counter("order.timeout.cancelled")).isEqualTo(1);
     }
     beganAt = database.now();
-    stage.awaitPast(beganAt.plusSeconds(6));
-    Instant createdAt = Stage.in(Duration.ZERO);
-    stage.create("during", 0, createdAt.plusSeconds(2), createdAt);
-    stage.awaitPast(beganAt.plusSeconds(14));
-    stage.pay("paid", 0);
+    scenario.awaitPast(beganAt.plusSeconds(6));
+    Instant createdAt = Scenario.in(Duration.ZERO);
+    scenario.create("during", 0, createdAt.plusSeconds(2), createdAt);
+    scenario.awaitPast(beganAt.plusSeconds(14));
+    scenario.pay("paid", 0);
 
-    try (Service service = stage.startService(EXTENDING)) {
-      PublishedEvent during = stage.outcomes().awaitCancelled("during");
-      PublishedEvent before = stage.outcomes().awaitCancelled("before");
+    try (Service service = scenario.startService(EXTENDING)) {
+      PublishedEvent during = scenario.outcomes().awaitCancelled("during");
+      PublishedEvent before = scenario.outcomes().awaitCancelled("before");
 
       Instant endedAt = Instant.parse(text("ended_at"));
       Duration outage = Duration.between(Instant.parse(text("began_at")), endedAt);
@@ -72,16 +72,16 @@ class AfterOutageIT {
   @Test
   void whatTheyHeldBackComesOutAtTheConfiguredRate() {
     int orders = 600;
-    Instant deadline = Stage.in(Duration.ofSeconds(1));
-    IntStream.range(0, orders).forEach(i -> stage.create("order-" + i, 0, deadline));
-    stage.awaitPast(deadline);
+    Instant deadline = Scenario.in(Duration.ofSeconds(1));
+    IntStream.range(0, orders).forEach(i -> scenario.create("order-" + i, 0, deadline));
+    scenario.awaitPast(deadline);
 
     try (Service service =
-        stage.startService(
+        scenario.startService(
             "order-timeout.expiry.max-rate", "100", "order-timeout.expiry.batch-size", "50")) {
-      stage.awaitAllDecided();
+      scenario.awaitAllDecided();
       List<Instant> cancelledAt =
-          stage.outcomes().cancelled().stream()
+          scenario.outcomes().cancelled().stream()
               .map(event -> event.instant("cancelledAt"))
               .sorted()
               .toList();

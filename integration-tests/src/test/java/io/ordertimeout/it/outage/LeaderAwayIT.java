@@ -3,13 +3,13 @@ package io.ordertimeout.it.outage;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.PublishedEvent;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Shop;
-import io.ordertimeout.it.rig.Stage;
-import io.ordertimeout.it.rig.TestPlatform;
-import io.ordertimeout.local.EmbeddedKafka;
-import io.ordertimeout.local.EmbeddedPlatform;
+import io.ordertimeout.embedded.EmbeddedKafka;
+import io.ordertimeout.embedded.EmbeddedPlatform;
+import io.ordertimeout.it.support.PublishedEvent;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.Shop;
+import io.ordertimeout.it.support.TestEnvironment;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -48,7 +48,7 @@ class LeaderAwayIT {
   private static EmbeddedPlatform platform;
   private static EmbeddedKafka second;
 
-  private Stage stage;
+  private Scenario scenario;
 
   @BeforeAll
   static void startPlatform() {
@@ -64,41 +64,41 @@ class LeaderAwayIT {
 
   @BeforeEach
   void open() {
-    TestPlatform both = TestPlatform.of(platform);
-    stage = Stage.on(both, both);
+    TestEnvironment both = TestEnvironment.of(platform);
+    scenario = Scenario.on(both, both);
     // Kafka makes its own topics on demand, and there is only one broker yet.
-    stage.committed(Map.of());
-    stage.transactionalShop().close();
+    scenario.committed(Map.of());
+    scenario.transactionalShop().close();
     start(second);
-    moveToSecond(new TopicPartition(stage.topics().paid(), 0));
+    moveToSecond(new TopicPartition(scenario.topics().paid(), 0));
   }
 
   @AfterEach
   void close() {
     second.stop();
-    stage.close();
+    scenario.close();
   }
 
   @Test
   void onlyOrdersWhosePaymentsNobodyCanReadWaitForIt() {
-    try (Service service = stage.startService();
-        Shop till = stage.transactionalShop()) {
+    try (Service service = scenario.startService();
+        Shop till = scenario.transactionalShop()) {
       service.awaitReady(true);
-      Instant deadline = Stage.in(Duration.ofSeconds(8));
-      stage.create("paid", 0, deadline);
-      for (int partition = 0; partition < Stage.PARTITIONS; partition++) {
-        stage.create("unpaid-" + partition, partition, deadline);
-        stage.awaitState("unpaid-" + partition, "PENDING");
+      Instant deadline = Scenario.in(Duration.ofSeconds(8));
+      scenario.create("paid", 0, deadline);
+      for (int partition = 0; partition < Scenario.PARTITIONS; partition++) {
+        scenario.create("unpaid-" + partition, partition, deadline);
+        scenario.awaitState("unpaid-" + partition, "PENDING");
       }
       // Committed when it cannot be read any more.
       till.transactions().beginTransaction();
-      Shop.await(till.send(stage.payment("paid", 0)));
+      Shop.await(till.send(scenario.payment("paid", 0)));
       String member = member();
       second.stop();
       till.transactions().commitTransaction();
 
-      assertInTime(stage.outcomes().awaitCancelled("unpaid-1"));
-      assertInTime(stage.outcomes().awaitCancelled("unpaid-2"));
+      assertInTime(scenario.outcomes().awaitCancelled("unpaid-1"));
+      assertInTime(scenario.outcomes().awaitCancelled("unpaid-2"));
       await("the lag")
           .atMost(PATIENCE)
           .until(() -> service.gauge("order.timeout.watermark.lag", "shard", "0") > 3);
@@ -124,21 +124,21 @@ class LeaderAwayIT {
   @Test
   void aServiceThatStartsMeanwhileServesTheOthers() {
     Instant deadline;
-    try (Service service = stage.startService()) {
+    try (Service service = scenario.startService()) {
       service.awaitReady(true);
-      deadline = Stage.in(Duration.ofSeconds(10));
+      deadline = Scenario.in(Duration.ofSeconds(10));
       for (String orderId : List.of("paid", "unpaid-0")) {
-        stage.create(orderId, 0, deadline);
-        stage.awaitState(orderId, "PENDING");
+        scenario.create(orderId, 0, deadline);
+        scenario.awaitState(orderId, "PENDING");
       }
-      stage.awaitQuiet();
+      scenario.awaitQuiet();
       assertThat(service.gauge("order.timeout.pending")).isEqualTo(2);
     }
-    stage.pay("paid", 0);
+    scenario.pay("paid", 0);
     second.stop();
 
-    try (Service service = stage.startService()) {
-      stage.awaitPast(deadline);
+    try (Service service = scenario.startService()) {
+      scenario.awaitPast(deadline);
       assertThatOthersAreServed();
 
       start(second);
@@ -150,13 +150,13 @@ class LeaderAwayIT {
 
   @Test
   void soDoesAServiceThatStartsForTheFirstTime() {
-    Instant deadline = Stage.in(Duration.ofSeconds(1));
-    stage.create("paid", 0, deadline);
-    stage.create("unpaid-0", 0, deadline);
-    stage.pay("paid", 0);
+    Instant deadline = Scenario.in(Duration.ofSeconds(1));
+    scenario.create("paid", 0, deadline);
+    scenario.create("unpaid-0", 0, deadline);
+    scenario.pay("paid", 0);
     second.stop();
 
-    try (Service service = stage.startService()) {
+    try (Service service = scenario.startService()) {
       assertThatOthersAreServed();
 
       start(second);
@@ -167,28 +167,28 @@ class LeaderAwayIT {
   }
 
   private void assertThatOthersAreServed() {
-    stage.create("first", 1, Stage.in(Duration.ofMillis(500)));
-    stage.outcomes().awaitCancelled("first");
+    scenario.create("first", 1, Scenario.in(Duration.ofMillis(500)));
+    scenario.outcomes().awaitCancelled("first");
     for (int i = 0; i < 10; i++) {
       String orderId = "meanwhile-" + i;
-      stage.create(orderId, 1 + i % 2, Stage.in(Duration.ofMillis(700)));
-      assertInTime(stage.outcomes().awaitCancelled(orderId));
+      scenario.create(orderId, 1 + i % 2, Scenario.in(Duration.ofMillis(700)));
+      assertInTime(scenario.outcomes().awaitCancelled(orderId));
     }
     // Created orders of the shard are taken in all the same.
-    stage.create("unpaid-too", 0, Stage.in(Duration.ZERO));
-    stage.awaitState("unpaid-too", "PENDING");
-    assertThat(stage.database().state("unpaid-0")).isEqualTo("PENDING");
-    assertThat(stage.database().state("paid")).isEqualTo("PENDING");
+    scenario.create("unpaid-too", 0, Scenario.in(Duration.ZERO));
+    scenario.awaitState("unpaid-too", "PENDING");
+    assertThat(scenario.database().state("unpaid-0")).isEqualTo("PENDING");
+    assertThat(scenario.database().state("paid")).isEqualTo("PENDING");
   }
 
   private void assertDecided() {
-    stage.awaitState("paid", "PAID");
-    stage.outcomes().awaitCancelled("unpaid-0");
-    stage.outcomes().awaitCancelled("unpaid-too");
-    stage.awaitQuiet();
-    assertThat(stage.outcomes().cancelled("paid")).isEmpty();
-    assertThat(stage.outcomes().cancelled("unpaid-0")).hasSize(1);
-    assertThat(stage.outcomes().conflicts()).isEmpty();
+    scenario.awaitState("paid", "PAID");
+    scenario.outcomes().awaitCancelled("unpaid-0");
+    scenario.outcomes().awaitCancelled("unpaid-too");
+    scenario.awaitQuiet();
+    assertThat(scenario.outcomes().cancelled("paid")).isEmpty();
+    assertThat(scenario.outcomes().cancelled("unpaid-0")).hasSize(1);
+    assertThat(scenario.outcomes().conflicts()).isEmpty();
   }
 
   private static void assertInTime(PublishedEvent event) {
@@ -199,7 +199,7 @@ class LeaderAwayIT {
 
   private double secondsSinceHeartbeat(int shard) {
     return Double.parseDouble(
-        stage
+        scenario
             .database()
             .text(
                 "select extract(epoch from clock_timestamp() - alive_at)::text"
@@ -210,13 +210,13 @@ class LeaderAwayIT {
   /** The service's consumer as the group knows it: another one has another id. */
   private String member() {
     ConsumerGroupDescription group =
-        Stage.get(
+        Scenario.get(
             Objects.requireNonNull(
-                stage
+                scenario
                     .admin()
-                    .describeConsumerGroups(List.of(stage.name()))
+                    .describeConsumerGroups(List.of(scenario.name()))
                     .describedGroups()
-                    .get(stage.name())));
+                    .get(scenario.name())));
     return group.members().stream()
         .map(MemberDescription::consumerId)
         .collect(Collectors.joining(","));
@@ -224,8 +224,8 @@ class LeaderAwayIT {
 
   private void moveToSecond(TopicPartition partition) {
     List<Integer> replicas = List.of(EmbeddedKafka.SECOND);
-    Stage.get(
-        stage
+    Scenario.get(
+        scenario
             .admin()
             .alterPartitionReassignments(
                 Map.of(partition, Optional.of(new NewPartitionReassignment(replicas))))
@@ -235,9 +235,9 @@ class LeaderAwayIT {
         .until(
             () -> {
               TopicDescription topic =
-                  Stage.get(
+                  Scenario.get(
                       Objects.requireNonNull(
-                          stage
+                          scenario
                               .admin()
                               .describeTopics(List.of(partition.topic()))
                               .topicNameValues()

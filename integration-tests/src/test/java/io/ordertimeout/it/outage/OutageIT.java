@@ -3,11 +3,11 @@ package io.ordertimeout.it.outage;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.PublishedEvent;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Stage;
-import io.ordertimeout.it.rig.TestPlatform;
-import io.ordertimeout.local.EmbeddedPlatform;
+import io.ordertimeout.embedded.EmbeddedPlatform;
+import io.ordertimeout.it.support.PublishedEvent;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.TestEnvironment;
 import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.AfterAll;
@@ -23,7 +23,7 @@ class OutageIT {
 
   private static EmbeddedPlatform platform;
 
-  private Stage stage;
+  private Scenario scenario;
 
   @BeforeAll
   static void startPlatform() {
@@ -37,25 +37,25 @@ class OutageIT {
 
   @BeforeEach
   void open() {
-    TestPlatform both = TestPlatform.of(platform);
-    stage = Stage.on(both, both);
+    TestEnvironment both = TestEnvironment.of(platform);
+    scenario = Scenario.on(both, both);
   }
 
   @AfterEach
   void close() {
     platform.startKafka();
     platform.startPostgres();
-    stage.close();
+    scenario.close();
   }
 
   @Test
   void aPostgresThatIsAwayAtTheStartIsWaitedFor() {
     platform.stopPostgres();
-    try (Service service = stage.startService()) {
-      Instant deadline = Stage.in(Duration.ofSeconds(1));
-      stage.create("paid", 0, deadline);
-      stage.create("unpaid", 0, deadline);
-      stage.pay("paid", 0);
+    try (Service service = scenario.startService()) {
+      Instant deadline = Scenario.in(Duration.ofSeconds(1));
+      scenario.create("paid", 0, deadline);
+      scenario.create("unpaid", 0, deadline);
+      scenario.pay("paid", 0);
       assertThat(service.isReady()).isFalse();
 
       platform.startPostgres();
@@ -67,12 +67,12 @@ class OutageIT {
 
   @Test
   void aKafkaThatIsAwayAtTheStartIsWaitedFor() {
-    Instant deadline = Stage.in(Duration.ofSeconds(1));
-    stage.create("paid", 0, deadline);
-    stage.create("unpaid", 0, deadline);
-    stage.pay("paid", 0);
+    Instant deadline = Scenario.in(Duration.ofSeconds(1));
+    scenario.create("paid", 0, deadline);
+    scenario.create("unpaid", 0, deadline);
+    scenario.pay("paid", 0);
     platform.stopKafka();
-    try (Service service = stage.startService()) {
+    try (Service service = scenario.startService()) {
       assertThat(service.isReady()).isFalse();
 
       platform.startKafka();
@@ -84,21 +84,21 @@ class OutageIT {
 
   @Test
   void aPostgresThatGoesAwayDelaysDecisionsAndLosesNone() {
-    try (Service service = stage.startService()) {
-      Instant deadline = Stage.in(Duration.ofSeconds(4));
-      stage.create("paid", 0, deadline);
-      stage.create("unpaid", 0, deadline);
-      stage.awaitState("unpaid", "PENDING");
+    try (Service service = scenario.startService()) {
+      Instant deadline = Scenario.in(Duration.ofSeconds(4));
+      scenario.create("paid", 0, deadline);
+      scenario.create("unpaid", 0, deadline);
+      scenario.awaitState("unpaid", "PENDING");
       platform.crashPostgres();
-      stage.pay("paid", 0);
-      stage.create("created-meanwhile", 1, deadline);
+      scenario.pay("paid", 0);
+      scenario.create("created-meanwhile", 1, deadline);
       service.awaitReady(false);
       await("the gauges").atMost(PATIENCE).until(() -> service.gauge("order.timeout.failing") > 0);
 
       platform.startPostgres();
 
       assertDecided(deadline);
-      stage.outcomes().awaitCancelled("created-meanwhile");
+      scenario.outcomes().awaitCancelled("created-meanwhile");
       service.awaitReady(true);
       await("the gauges").atMost(PATIENCE).until(() -> service.gauge("order.timeout.failing") == 0);
       assertThat(service.counter("order.timeout.repaired")).isZero();
@@ -107,20 +107,20 @@ class OutageIT {
 
   @Test
   void aKafkaThatGoesAwayDelaysDecisionsAndLosesNone() {
-    try (Service service = stage.startService()) {
-      Instant deadline = Stage.in(Duration.ofSeconds(4));
-      stage.create("paid", 0, deadline);
-      stage.create("unpaid", 0, deadline);
-      stage.awaitState("unpaid", "PENDING");
-      stage.pay("paid", 0);
+    try (Service service = scenario.startService()) {
+      Instant deadline = Scenario.in(Duration.ofSeconds(4));
+      scenario.create("paid", 0, deadline);
+      scenario.create("unpaid", 0, deadline);
+      scenario.awaitState("unpaid", "PENDING");
+      scenario.pay("paid", 0);
       platform.stopKafka();
       service.awaitReady(false);
-      stage.awaitPast(deadline);
+      scenario.awaitPast(deadline);
       // Nobody can tell whether it was paid.
       await("the hold")
           .atMost(PATIENCE)
           .until(() -> service.gauge("order.timeout.watermark.lag") > 0);
-      assertThat(stage.database().state("unpaid")).isEqualTo("PENDING");
+      assertThat(scenario.database().state("unpaid")).isEqualTo("PENDING");
 
       platform.startKafka();
 
@@ -132,12 +132,12 @@ class OutageIT {
 
   @Test
   void bothGoingAwayDelaysDecisionsAndLosesNone() {
-    try (Service service = stage.startService()) {
-      Instant deadline = Stage.in(Duration.ofSeconds(4));
-      stage.create("paid", 0, deadline);
-      stage.create("unpaid", 0, deadline);
-      stage.pay("paid", 0);
-      stage.awaitState("unpaid", "PENDING");
+    try (Service service = scenario.startService()) {
+      Instant deadline = Scenario.in(Duration.ofSeconds(4));
+      scenario.create("paid", 0, deadline);
+      scenario.create("unpaid", 0, deadline);
+      scenario.pay("paid", 0);
+      scenario.awaitState("unpaid", "PENDING");
       platform.stopPostgres();
       platform.stopKafka();
       service.awaitReady(false);
@@ -151,11 +151,11 @@ class OutageIT {
   }
 
   private void assertDecided(Instant deadline) {
-    PublishedEvent event = stage.outcomes().awaitCancelled("unpaid");
+    PublishedEvent event = scenario.outcomes().awaitCancelled("unpaid");
     assertThat(event.instant("cancelledAt")).isAfterOrEqualTo(deadline);
-    stage.awaitState("paid", "PAID");
-    stage.awaitQuiet();
-    assertThat(stage.outcomes().cancelled("paid")).isEmpty();
-    assertThat(stage.outcomes().cancelled("unpaid")).hasSize(1);
+    scenario.awaitState("paid", "PAID");
+    scenario.awaitQuiet();
+    assertThat(scenario.outcomes().cancelled("paid")).isEmpty();
+    assertThat(scenario.outcomes().cancelled("unpaid")).hasSize(1);
   }
 }

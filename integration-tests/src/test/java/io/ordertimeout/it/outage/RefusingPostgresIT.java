@@ -3,9 +3,9 @@ package io.ordertimeout.it.outage;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.Database;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Database;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -20,39 +20,40 @@ class RefusingPostgresIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  private final Stage stage = Stage.create();
-  private final Database database = stage.database();
+  private final Scenario scenario = Scenario.create();
+  private final Database database = scenario.database();
   private Service service;
 
   @BeforeEach
   void start() {
     service =
-        stage.startService(
+        scenario.startService(
             "spring.datasource.hikari.data-source-properties.options",
             "-c statement_timeout=2s -c idle_in_transaction_session_timeout=10s");
-    stage.create("first", 0, Stage.in(Duration.ofMillis(500)));
-    stage.outcomes().awaitCancelled("first");
+    scenario.create("first", 0, Scenario.in(Duration.ofMillis(500)));
+    scenario.outcomes().awaitCancelled("first");
   }
 
   @AfterEach
   void close() {
     service.close();
-    stage.close();
+    scenario.close();
   }
 
   @Test
   void oneThatOnlyReadsIsWaitedFor() {
     Instant deadline = register();
-    database.execute("alter database " + stage.name() + " set default_transaction_read_only = on");
+    database.execute(
+        "alter database " + scenario.name() + " set default_transaction_read_only = on");
     cutConnections();
-    stage.pay("paid", 0);
+    scenario.pay("paid", 0);
     service.awaitReady(false);
-    stage.awaitPast(deadline);
+    scenario.awaitPast(deadline);
     assertThat(database.state("unpaid")).isEqualTo("PENDING");
 
     database.execute(
         "begin; set transaction read write; alter database "
-            + stage.name()
+            + scenario.name()
             + " set default_transaction_read_only = off; commit");
     cutConnections();
 
@@ -73,9 +74,9 @@ class RefusingPostgresIT {
         create trigger refuse before insert or update on order_deadline
         for each statement execute function refuse()
         """);
-    stage.pay("paid", 0);
+    scenario.pay("paid", 0);
     service.awaitReady(false);
-    stage.awaitPast(deadline);
+    scenario.awaitPast(deadline);
     assertThat(database.state("unpaid")).isEqualTo("PENDING");
 
     database.execute("drop trigger refuse on order_deadline");
@@ -90,9 +91,9 @@ class RefusingPostgresIT {
         Statement lock = other.createStatement()) {
       other.setAutoCommit(false);
       lock.execute("lock table order_deadline in share mode");
-      stage.pay("paid", 0);
+      scenario.pay("paid", 0);
       service.awaitReady(false);
-      stage.awaitPast(deadline);
+      scenario.awaitPast(deadline);
       assertThat(database.state("unpaid")).isEqualTo("PENDING");
       other.rollback();
     }
@@ -110,8 +111,8 @@ class RefusingPostgresIT {
       other.setAutoCommit(false);
       update.execute("update order_deadline set policy = 'x' where order_id = 'unpaid'");
       // One batch, written in the order of the ids: it waits for the second.
-      stage.shop().closed("paid");
-      stage.shop().closed("unpaid");
+      scenario.shop().closed("paid");
+      scenario.shop().closed("unpaid");
       await("the intake to wait")
           .atMost(PATIENCE)
           .until(
@@ -123,8 +124,8 @@ class RefusingPostgresIT {
       update.execute("update order_deadline set policy = 'x' where order_id = 'paid'");
       other.commit();
     }
-    stage.awaitState("paid", "CLOSED");
-    stage.awaitState("unpaid", "CLOSED");
+    scenario.awaitState("paid", "CLOSED");
+    scenario.awaitState("unpaid", "CLOSED");
   }
 
   @Test
@@ -132,42 +133,43 @@ class RefusingPostgresIT {
     Instant deadline = Instant.MIN;
     int orders = 400;
     for (int i = 0; i < orders; i++) {
-      deadline = Stage.in(Duration.ofSeconds(5));
-      stage.create("order-" + i, i % Stage.PARTITIONS, deadline);
+      deadline = Scenario.in(Duration.ofSeconds(5));
+      scenario.create("order-" + i, i % Scenario.PARTITIONS, deadline);
       if (i % 2 == 0) {
-        stage.pay("order-" + i, i % Stage.PARTITIONS);
+        scenario.pay("order-" + i, i % Scenario.PARTITIONS);
       }
       if (i % 20 == 0) {
         cutConnections();
       }
     }
-    stage.awaitPast(deadline);
+    scenario.awaitPast(deadline);
     for (int i = 0; i < 10; i++) {
       cutConnections();
     }
-    stage.awaitAllDecided();
+    scenario.awaitAllDecided();
     assertThat(database.countByState())
         .containsEntry("PAID", orders / 2L)
         .containsEntry("CANCELLED", orders / 2L + 1);
-    assertThat(stage.outcomes().cancelled().stream().map(event -> event.key()).distinct().count())
+    assertThat(
+            scenario.outcomes().cancelled().stream().map(event -> event.key()).distinct().count())
         .isEqualTo(orders / 2 + 1);
     assertThat(service.counter("order.timeout.repaired")).isZero();
   }
 
   private Instant register() {
-    Instant deadline = Stage.in(Duration.ofSeconds(8));
-    stage.create("paid", 0, deadline);
-    stage.create("unpaid", 0, deadline);
-    stage.awaitState("unpaid", "PENDING");
+    Instant deadline = Scenario.in(Duration.ofSeconds(8));
+    scenario.create("paid", 0, deadline);
+    scenario.create("unpaid", 0, deadline);
+    scenario.awaitState("unpaid", "PENDING");
     return deadline;
   }
 
   private void assertDecided() {
-    stage.outcomes().awaitCancelled("unpaid");
-    stage.awaitState("paid", "PAID");
-    stage.awaitQuiet();
-    assertThat(stage.outcomes().cancelled("paid")).isEmpty();
-    assertThat(stage.outcomes().cancelled("unpaid")).hasSize(1);
+    scenario.outcomes().awaitCancelled("unpaid");
+    scenario.awaitState("paid", "PAID");
+    scenario.awaitQuiet();
+    assertThat(scenario.outcomes().cancelled("paid")).isEmpty();
+    assertThat(scenario.outcomes().cancelled("unpaid")).hasSize(1);
     service.awaitReady(true);
     assertThat(service.counter("order.timeout.repaired")).isZero();
   }

@@ -2,12 +2,12 @@ package io.ordertimeout.it.race;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ordertimeout.it.ledger.Ledger;
-import io.ordertimeout.it.ledger.Mix;
-import io.ordertimeout.it.ledger.Traffic;
-import io.ordertimeout.it.ledger.Verdict;
-import io.ordertimeout.it.rig.ServiceProcess;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.oracle.Ledger;
+import io.ordertimeout.it.oracle.Verdict;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.ServiceProcess;
+import io.ordertimeout.it.traffic.Mix;
+import io.ordertimeout.it.traffic.Traffic;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
@@ -24,10 +24,10 @@ class PaymentAgainstExpiryIT {
 
   @Test
   void everyOrderIsEitherPaidOrCancelledWithOneConflict() {
-    try (Stage stage = Stage.create();
-        ServiceProcess one = stage.startProcess();
-        ServiceProcess other = stage.startProcess();
-        Ledger ledger = Ledger.open(stage)) {
+    try (Scenario scenario = Scenario.create();
+        ServiceProcess one = scenario.startProcess();
+        ServiceProcess other = scenario.startProcess();
+        Ledger ledger = Ledger.open(scenario)) {
       one.awaitReady();
       other.awaitReady();
       ledger.watchChanges();

@@ -3,12 +3,12 @@ package io.ordertimeout.it.safeguard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.ledger.Ledger;
-import io.ordertimeout.it.ledger.Verdict;
-import io.ordertimeout.it.ledger.Violation.Kind;
-import io.ordertimeout.it.rig.Database;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.oracle.Ledger;
+import io.ordertimeout.it.oracle.Verdict;
+import io.ordertimeout.it.oracle.Violation.Kind;
+import io.ordertimeout.it.support.Database;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -33,9 +33,9 @@ class ArmingSafeguardIT {
   /** Long enough for what comes, and not too long for what never will. */
   private static final Duration FOR_NOTHING = Duration.ofSeconds(4);
 
-  private static final String[] RARE_BACKSTOP = {"order-timeout.backstop.interval", "1h"};
+  private static final String[] RARE_BACKSTOP = {"order-timeout.reconciler.interval", "1h"};
   private static final String[] EAGER_BACKSTOP = {
-    "order-timeout.backstop.interval", "1s", "order-timeout.backstop.confirm-after", "500ms"
+    "order-timeout.reconciler.interval", "1s", "order-timeout.reconciler.confirm-after", "500ms"
   };
 
   /** What the oracle said, and how many orders the backstop had to arm. */
@@ -86,16 +86,16 @@ class ArmingSafeguardIT {
     AtomicInteger decisions = new AtomicInteger();
     List<BeanPostProcessor> seams = new ArrayList<>(sabotage);
     seams.add(Statements.counted(Without.DECISION, decisions));
-    try (Stage stage = Stage.create();
-        Ledger ledger = Ledger.open(stage);
-        Service service = stage.startService(seams, backstop)) {
+    try (Scenario scenario = Scenario.create();
+        Ledger ledger = Ledger.open(scenario);
+        Service service = scenario.startService(seams, backstop)) {
       service.awaitReady(true);
       ledger.watchChanges();
-      Instant deadline = Stage.in(Duration.ofSeconds(4));
+      Instant deadline = Scenario.in(Duration.ofSeconds(4));
       for (int i = 0; i < ORDERS; i++) {
-        stage.create("order-" + i, 0, deadline);
+        scenario.create("order-" + i, 0, deadline);
       }
-      Database database = stage.database();
+      Database database = scenario.database();
       await("registration").atMost(PATIENCE).until(() -> database.pending() == ORDERS);
       try (Connection other = database.connect();
           Statement statement = other.createStatement()) {

@@ -1,6 +1,6 @@
 package io.ordertimeout.it.safeguard;
 
-import io.ordertimeout.it.rig.Seams;
+import io.ordertimeout.it.support.Interceptors;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +31,7 @@ final class FailingStore {
               }
             });
     BeanPostProcessor consumers =
-        Seams.consumers(
+        Interceptors.consumers(
             call -> {
               if (failing && call.getMethod().getName().startsWith("commit")) {
                 return null;

@@ -3,11 +3,11 @@ package io.ordertimeout.it.safeguard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.ledger.Ledger;
-import io.ordertimeout.it.ledger.Verdict;
-import io.ordertimeout.it.ledger.Violation.Kind;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.oracle.Ledger;
+import io.ordertimeout.it.oracle.Verdict;
+import io.ordertimeout.it.oracle.Violation.Kind;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -51,26 +51,27 @@ class FastClockSafeguardIT {
     List<BeanPostProcessor> seams = new ArrayList<>(List.of(sabotage));
     seams.add(fastClock);
     seams.add(Statements.counted(Without.DECISION, decisions));
-    try (Stage stage = Stage.create();
-        Ledger ledger = Ledger.open(stage);
-        Service service = stage.startService(seams)) {
+    try (Scenario scenario = Scenario.create();
+        Ledger ledger = Ledger.open(scenario);
+        Service service = scenario.startService(seams)) {
       service.awaitReady(true);
       ledger.watchChanges();
-      Instant deadline = Stage.in(Duration.ofSeconds(10));
+      Instant deadline = Scenario.in(Duration.ofSeconds(10));
       for (int i = 0; i < ORDERS; i++) {
-        stage.create("unpaid-" + i, 0, deadline);
-        stage.create("paid-" + i, 0, deadline);
+        scenario.create("unpaid-" + i, 0, deadline);
+        scenario.create("paid-" + i, 0, deadline);
       }
       // Woken in vain, they are woken again soon.
       await("decisions")
           .atMost(PATIENCE)
           .until(
               () ->
-                  decisions.get() >= 3 || (decisions.get() > 0 && stage.database().pending() == 0));
+                  decisions.get() >= 3
+                      || (decisions.get() > 0 && scenario.database().pending() == 0));
       for (int i = 0; i < ORDERS; i++) {
-        stage.pay("paid-" + i, 0);
+        scenario.pay("paid-" + i, 0);
       }
-      stage.awaitPast(deadline);
+      scenario.awaitPast(deadline);
       return ledger.judge(PATIENCE);
     }
   }

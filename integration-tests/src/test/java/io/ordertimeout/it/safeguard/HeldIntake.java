@@ -1,6 +1,6 @@
 package io.ordertimeout.it.safeguard;
 
-import io.ordertimeout.it.rig.Seams;
+import io.ordertimeout.it.support.Interceptors;
 import java.util.concurrent.CountDownLatch;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
@@ -10,7 +10,7 @@ final class HeldIntake implements AutoCloseable {
   private volatile CountDownLatch held = new CountDownLatch(0);
 
   BeanPostProcessor seam() {
-    return Seams.consumers(
+    return Interceptors.consumers(
         call -> {
           Object result = call.proceed();
           if (call.getMethod().getName().equals("poll")) {

@@ -1,6 +1,6 @@
 package io.ordertimeout.it.safeguard;
 
-import io.ordertimeout.it.rig.Seams;
+import io.ordertimeout.it.support.Interceptors;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Objects;
@@ -26,7 +26,7 @@ final class HesitantKafka {
   private final Map<String, Integer> attempts = new ConcurrentHashMap<>();
 
   BeanPostProcessor seam() {
-    return Seams.beans(
+    return Interceptors.beans(
         Producer.class,
         call -> call.getMethod().getName().equals("send") ? send(call) : call.proceed());
   }

@@ -1,6 +1,6 @@
 package io.ordertimeout.it.safeguard;
 
-import io.ordertimeout.it.rig.Seams;
+import io.ordertimeout.it.support.Interceptors;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -32,7 +32,7 @@ final class Statements {
   private Statements() {}
 
   static BeanPostProcessor seam(Seam seam) {
-    return Seams.made(DataSource.class, Connection.class, call -> onConnection(seam, call));
+    return Interceptors.made(DataSource.class, Connection.class, call -> onConnection(seam, call));
   }
 
   /** Changes the statements that contain the mark. */
@@ -83,13 +83,13 @@ final class Statements {
       case "prepareStatement" -> {
         String sql = seam.text((String) arguments[0]);
         arguments[0] = sql;
-        yield Seams.around(
+        yield Interceptors.around(
             PreparedStatement.class,
             Objects.requireNonNull(call.proceed()),
             execution -> onStatement(seam, sql, execution));
       }
       case "createStatement" ->
-          Seams.around(
+          Interceptors.around(
               Statement.class,
               Objects.requireNonNull(call.proceed()),
               execution -> onStatement(seam, "", execution));

@@ -3,11 +3,11 @@ package io.ordertimeout.it.safeguard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.ledger.Ledger;
-import io.ordertimeout.it.ledger.Verdict;
-import io.ordertimeout.it.ledger.Violation.Kind;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.oracle.Ledger;
+import io.ordertimeout.it.oracle.Verdict;
+import io.ordertimeout.it.oracle.Violation.Kind;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -32,7 +32,7 @@ class TakeOverSafeguardIT {
 
   @Test
   void asItIsTheNextOneStoresThem() {
-    try (Play play = new Play(stage -> List.of(), List.of())) {
+    try (Play play = new Play(scenario -> List.of(), List.of())) {
       assertThat(play.committed).isFalse();
       assertThat(play.noted).isFalse();
       assertClean(play.judge(PATIENCE));
@@ -43,10 +43,10 @@ class TakeOverSafeguardIT {
   void withoutCommittingAfterTheStoreTheyAreLost() {
     try (Play play =
         new Play(
-            stage ->
+            scenario ->
                 List.of(
                     Without.kafkasCommitAfterTheStore(),
-                    Without.postgresPositionsWithTheStore(stage.database())),
+                    Without.postgresPositionsWithTheStore(scenario.database())),
             List.of())) {
       assertThat(play.committed).isTrue();
       assertThat(play.noted).isTrue();
@@ -68,7 +68,8 @@ class TakeOverSafeguardIT {
 
   @Test
   void aCommitToKafkaAheadOfTheStoreIsMendedByThePositionInPostgres() {
-    try (Play play = new Play(stage -> List.of(Without.kafkasCommitAfterTheStore()), List.of())) {
+    try (Play play =
+        new Play(scenario -> List.of(Without.kafkasCommitAfterTheStore()), List.of())) {
       assertThat(play.committed).isTrue();
       assertThat(play.noted).isFalse();
       assertClean(play.judge(PATIENCE));
@@ -79,7 +80,8 @@ class TakeOverSafeguardIT {
   void aPositionInPostgresAheadOfTheStoreIsMendedByTheCommitToKafka() {
     try (Play play =
         new Play(
-            stage -> List.of(Without.postgresPositionsWithTheStore(stage.database())), List.of())) {
+            scenario -> List.of(Without.postgresPositionsWithTheStore(scenario.database())),
+            List.of())) {
       assertThat(play.committed).isFalse();
       assertThat(play.noted).isTrue();
       assertClean(play.judge(PATIENCE));
@@ -88,7 +90,7 @@ class TakeOverSafeguardIT {
 
   @Test
   void withoutTheRebuildTheOrdersOfThePredecessorStayPendingForEver() {
-    try (Play play = new Play(stage -> List.of(), List.of(Without.theRebuild()))) {
+    try (Play play = new Play(scenario -> List.of(), List.of(Without.theRebuild()))) {
       Verdict verdict = play.judge(FOR_NOTHING);
       assertThat(verdict.kinds()).as("%s", verdict).isEqualTo(Map.of(Kind.LOST, ORDERS));
       assertThat(verdict.inState("PENDING")).isEqualTo(ORDERS);
@@ -104,8 +106,8 @@ class TakeOverSafeguardIT {
   /** The scenario up to the death of the first service, and the second one at work. */
   private static final class Play implements AutoCloseable {
 
-    private final Stage stage = Stage.create();
-    private final Ledger ledger = Ledger.open(stage);
+    private final Scenario scenario = Scenario.create();
+    private final Ledger ledger = Ledger.open(scenario);
     private final Instant deadline;
 
     /** Whether Kafka was told that what was not stored is done with. */
@@ -117,49 +119,49 @@ class TakeOverSafeguardIT {
     private final Service second;
 
     Play(
-        Function<Stage, List<BeanPostProcessor>> sabotageOfTheFirst,
+        Function<Scenario, List<BeanPostProcessor>> sabotageOfTheFirst,
         List<BeanPostProcessor> sabotageOfTheSecond) {
       HeldIntake intake = new HeldIntake();
       FailingStore store = new FailingStore();
-      List<BeanPostProcessor> seams = new ArrayList<>(sabotageOfTheFirst.apply(stage));
+      List<BeanPostProcessor> seams = new ArrayList<>(sabotageOfTheFirst.apply(scenario));
       seams.add(intake.seam());
       seams.addAll(store.seams());
-      try (Service first = stage.startService(seams);
+      try (Service first = scenario.startService(seams);
           intake) {
         first.awaitReady(true);
         ledger.watchChanges();
-        deadline = Stage.in(Duration.ofSeconds(11));
+        deadline = Scenario.in(Duration.ofSeconds(11));
         create("unpaid");
         create("paid");
-        stage.awaitQuiet();
+        scenario.awaitQuiet();
         // So that all of it is read at once.
         intake.hold();
         create("new");
         for (int i = 0; i < ORDERS; i++) {
-          stage.pay("paid-" + i, 0);
+          scenario.pay("paid-" + i, 0);
         }
         store.fail();
         intake.release();
-        Map<TopicPartition, Long> ends = stage.inputEnds();
+        Map<TopicPartition, Long> ends = scenario.inputEnds();
         await("the last records").atMost(PATIENCE).until(() -> store.hasRead(ends));
       }
-      assertThat(stage.database().now()).isBefore(deadline);
-      committed = stage.committed(stage.inputEnds());
+      assertThat(scenario.database().now()).isBefore(deadline);
+      committed = scenario.committed(scenario.inputEnds());
       noted =
-          stage.database().count("select sum(next_offset) from intake_position")
-              == stage.inputEnds().values().stream().mapToLong(Long::longValue).sum();
-      second = stage.startService(sabotageOfTheSecond);
+          scenario.database().count("select sum(next_offset) from intake_position")
+              == scenario.inputEnds().values().stream().mapToLong(Long::longValue).sum();
+      second = scenario.startService(sabotageOfTheSecond);
     }
 
     private void create(String kind) {
       for (int i = 0; i < ORDERS; i++) {
-        stage.create(kind + "-" + i, 0, deadline);
+        scenario.create(kind + "-" + i, 0, deadline);
       }
     }
 
     Verdict judge(Duration patience) {
       second.awaitReady(true);
-      stage.awaitPast(deadline);
+      scenario.awaitPast(deadline);
       return ledger.judge(patience);
     }
 
@@ -167,7 +169,7 @@ class TakeOverSafeguardIT {
     public void close() {
       second.close();
       ledger.close();
-      stage.close();
+      scenario.close();
     }
   }
 }

@@ -3,11 +3,11 @@ package io.ordertimeout.it.safeguard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.ledger.Ledger;
-import io.ordertimeout.it.ledger.Verdict;
-import io.ordertimeout.it.ledger.Violation.Kind;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.oracle.Ledger;
+import io.ordertimeout.it.oracle.Verdict;
+import io.ordertimeout.it.oracle.Violation.Kind;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -66,26 +66,26 @@ class UnreadPaymentsSafeguardIT {
     HeldIntake intake = new HeldIntake();
     List<BeanPostProcessor> seams =
         Stream.concat(Stream.of(sabotage), Stream.of(intake.seam())).toList();
-    try (Stage stage = Stage.create();
-        Ledger ledger = Ledger.open(stage);
-        Service service = stage.startService(seams);
+    try (Scenario scenario = Scenario.create();
+        Ledger ledger = Ledger.open(scenario);
+        Service service = scenario.startService(seams);
         intake) {
       service.awaitReady(true);
       ledger.watchChanges();
-      Instant deadline = Stage.in(Duration.ofSeconds(8));
+      Instant deadline = Scenario.in(Duration.ofSeconds(8));
       for (int i = 0; i < ORDERS; i++) {
-        stage.create("order-" + i, 0, deadline);
+        scenario.create("order-" + i, 0, deadline);
       }
-      stage.awaitQuiet();
+      scenario.awaitQuiet();
       intake.hold();
       for (int i = 0; i < ORDERS; i++) {
-        stage.pay("order-" + i, 0);
+        scenario.pay("order-" + i, 0);
       }
       await("decision or the gate")
           .atMost(PATIENCE)
           .until(
               () ->
-                  stage.database().pending() == 0
+                  scenario.database().pending() == 0
                       || service.gauge("order.timeout.watermark.lag") > 0.5);
       intake.release();
       return ledger.judge(PATIENCE);

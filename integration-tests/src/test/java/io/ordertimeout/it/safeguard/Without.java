@@ -4,9 +4,9 @@ import static io.ordertimeout.it.safeguard.Statements.rewritten;
 import static io.ordertimeout.it.safeguard.Statements.with;
 import static io.ordertimeout.it.safeguard.Statements.without;
 
-import io.ordertimeout.it.rig.Database;
-import io.ordertimeout.it.rig.Seams;
-import io.ordertimeout.it.rig.Shop;
+import io.ordertimeout.it.support.Database;
+import io.ordertimeout.it.support.Interceptors;
+import io.ordertimeout.it.support.Shop;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -37,7 +37,7 @@ final class Without {
 
   /** The payments end where they begin: there is none to wait for. */
   static BeanPostProcessor theGate() {
-    return Seams.beans(
+    return Interceptors.beans(
         Admin.class,
         call -> {
           Object[] arguments = call.getArguments();
@@ -94,7 +94,7 @@ final class Without {
 
   /** Every publication under an id of its own. */
   static BeanPostProcessor stableEventIds() {
-    return Seams.beans(
+    return Interceptors.beans(
         Producer.class,
         call -> {
           Object[] arguments = call.getArguments();
@@ -153,7 +153,7 @@ final class Without {
 
   private static BeanPostProcessor onceRead(
       BiConsumer<Consumer<?, ?>, Map<TopicPartition, OffsetAndMetadata>> ahead) {
-    return Seams.consumers(
+    return Interceptors.consumers(
         call -> {
           Object result = call.proceed();
           if (result instanceof ConsumerRecords<?, ?> records && !records.isEmpty()) {

@@ -2,8 +2,8 @@ package io.ordertimeout.it.secure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ordertimeout.it.rig.Shop;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Shop;
 import java.time.Duration;
 import java.time.Instant;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -13,23 +13,23 @@ final class Orders {
 
   private Orders() {}
 
-  static void assertUnpaidOnesAloneAreCancelled(Stage stage) {
-    Instant deadline = Stage.in(Duration.ofSeconds(3));
-    stage.create("unpaid", 0, deadline);
+  static void assertUnpaidOnesAloneAreCancelled(Scenario scenario) {
+    Instant deadline = Scenario.in(Duration.ofSeconds(3));
+    scenario.create("unpaid", 0, deadline);
     // Its payment comes first: then it is in time, however long all this takes.
-    stage.pay("paid", 1);
-    stage.create("paid", 1, deadline);
+    scenario.pay("paid", 1);
+    scenario.create("paid", 1, deadline);
     Shop.await(
-        stage
+        scenario
             .shop()
             .send(
                 new ProducerRecord<>(
-                    stage.topics().created(), 2, Shop.utf8("garbage"), Shop.utf8("{"))));
+                    scenario.topics().created(), 2, Shop.utf8("garbage"), Shop.utf8("{"))));
 
-    stage.outcomes().awaitCancelled("unpaid");
-    stage.awaitAllDecided();
-    assertThat(stage.outcomes().cancelled()).hasSize(1);
-    assertThat(stage.outcomes().deadLetters()).hasSize(1);
-    assertThat(stage.database().state("paid")).isEqualTo("PAID");
+    scenario.outcomes().awaitCancelled("unpaid");
+    scenario.awaitAllDecided();
+    assertThat(scenario.outcomes().cancelled()).hasSize(1);
+    assertThat(scenario.outcomes().deadLetters()).hasSize(1);
+    assertThat(scenario.database().state("paid")).isEqualTo("PAID");
   }
 }

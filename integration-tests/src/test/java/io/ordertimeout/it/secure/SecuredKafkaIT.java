@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.netty.pkitesting.X509Bundle;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Stage;
-import io.ordertimeout.it.rig.TestPlatform;
-import io.ordertimeout.local.EmbeddedKafka;
+import io.ordertimeout.embedded.EmbeddedKafka;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.TestEnvironment;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -46,7 +46,7 @@ class SecuredKafkaIT {
   private static Authority authority;
   private static X509Bundle client;
   private static EmbeddedKafka kafka;
-  private static TestPlatform open;
+  private static TestEnvironment open;
   private static int passwordPort;
   private static int certificatePort;
 
@@ -92,9 +92,9 @@ class SecuredKafkaIT {
                             "ssl.truststore.certificates",
                             authority.certificate())))));
     kafka.start();
-    TestPlatform shared = TestPlatform.shared();
+    TestEnvironment shared = TestEnvironment.shared();
     open =
-        new TestPlatform(
+        new TestEnvironment(
             kafka.bootstrapServers(), shared.jdbcUrl(), shared.username(), shared.password());
   }
 
@@ -106,11 +106,11 @@ class SecuredKafkaIT {
   @Test
   void aPasswordLetsAllClientsIn(CapturedOutput output) throws IOException {
     String password = password();
-    try (Stage stage = stage(passwordPort)) {
-      expect(stage, password);
-      try (Service service = stage.startService(byPassword(authority, password))) {
+    try (Scenario scenario = scenario(passwordPort)) {
+      expect(scenario, password);
+      try (Service service = scenario.startService(byPassword(authority, password))) {
         service.awaitReady(true);
-        Orders.assertUnpaidOnesAloneAreCancelled(stage);
+        Orders.assertUnpaidOnesAloneAreCancelled(scenario);
       }
     }
     Secrets.of(password).assertNotIn(output);
@@ -118,10 +118,10 @@ class SecuredKafkaIT {
 
   @Test
   void aCertificateLetsAllClientsIn(CapturedOutput output) throws IOException {
-    try (Stage stage = stage(certificatePort);
-        Service service = stage.startService(byCertificate())) {
+    try (Scenario scenario = scenario(certificatePort);
+        Service service = scenario.startService(byCertificate())) {
       service.awaitReady(true);
-      Orders.assertUnpaidOnesAloneAreCancelled(stage);
+      Orders.assertUnpaidOnesAloneAreCancelled(scenario);
     }
     Secrets.of(Secrets.lineOf(client)).assertNotIn(output);
   }
@@ -130,15 +130,15 @@ class SecuredKafkaIT {
   void aPasswordThatIsRefusedIsSaidAndTriedUntilItIsTaken(CapturedOutput output)
       throws IOException {
     String password = password();
-    try (Stage stage = stage(passwordPort)) {
-      expect(stage, password());
-      try (Service service = stage.startService(byPassword(authority, password))) {
+    try (Scenario scenario = scenario(passwordPort)) {
+      expect(scenario, password());
+      try (Service service = scenario.startService(byPassword(authority, password))) {
         awaitWords(service, output, "invalid credentials with SASL mechanism SCRAM-SHA-512");
 
-        expect(stage, password);
+        expect(scenario, password);
 
         service.awaitReady(true);
-        Orders.assertUnpaidOnesAloneAreCancelled(stage);
+        Orders.assertUnpaidOnesAloneAreCancelled(scenario);
       }
     }
     Secrets.of(password).assertNotIn(output);
@@ -147,20 +147,20 @@ class SecuredKafkaIT {
   @Test
   void aPasswordThatIsRefusedLaterIsTriedUntilItIsTaken(CapturedOutput output) throws IOException {
     String password = password();
-    try (Stage stage = stage(passwordPort)) {
-      expect(stage, password);
-      try (Service service = stage.startService(byPassword(authority, password))) {
+    try (Scenario scenario = scenario(passwordPort)) {
+      expect(scenario, password);
+      try (Service service = scenario.startService(byPassword(authority, password))) {
         service.awaitReady(true);
-        expect(stage, password());
+        expect(scenario, password());
         // Whoever is in stays in, until the connections are gone.
         kafka.stop();
         kafka.start();
         awaitWords(service, output, "invalid credentials with SASL mechanism SCRAM-SHA-512");
 
-        expect(stage, password);
+        expect(scenario, password);
 
         service.awaitReady(true);
-        Orders.assertUnpaidOnesAloneAreCancelled(stage);
+        Orders.assertUnpaidOnesAloneAreCancelled(scenario);
       }
     }
     Secrets.of(password).assertNotIn(output);
@@ -170,9 +170,9 @@ class SecuredKafkaIT {
   void aBrokerOfAnUnknownAuthorityIsNotTrusted(CapturedOutput output) throws Exception {
     String password = password();
     Authority another = Authority.create("another");
-    try (Stage stage = stage(passwordPort)) {
-      expect(stage, password);
-      try (Service service = stage.startService(byPassword(another, password))) {
+    try (Scenario scenario = scenario(passwordPort)) {
+      expect(scenario, password);
+      try (Service service = scenario.startService(byPassword(another, password))) {
         awaitWords(service, output, "unable to find valid certification path");
       }
     }
@@ -181,8 +181,8 @@ class SecuredKafkaIT {
 
   @Test
   void aClientWithoutACertificateIsRefused(CapturedOutput output) throws IOException {
-    try (Stage stage = stage(certificatePort);
-        Service service = stage.startService(trusting(authority, "SSL"))) {
+    try (Scenario scenario = scenario(certificatePort);
+        Service service = scenario.startService(trusting(authority, "SSL"))) {
       awaitWords(service, output, "failed authentication due to");
     }
   }
@@ -196,10 +196,10 @@ class SecuredKafkaIT {
     assertThat(service.isReady()).isFalse();
   }
 
-  private static Stage stage(int port) {
-    return Stage.on(
+  private static Scenario scenario(int port) {
+    return Scenario.on(
         open,
-        new TestPlatform("127.0.0.1:" + port, open.jdbcUrl(), open.username(), open.password()));
+        new TestEnvironment("127.0.0.1:" + port, open.jdbcUrl(), open.username(), open.password()));
   }
 
   private static String[] byPassword(Authority trusted, String password) throws IOException {
@@ -241,9 +241,9 @@ class SecuredKafkaIT {
   }
 
   /** Makes the broker expect that password. */
-  private static void expect(Stage stage, String password) {
-    Stage.get(
-        stage
+  private static void expect(Scenario scenario, String password) {
+    Scenario.get(
+        scenario
             .admin()
             .alterUserScramCredentials(
                 List.of(

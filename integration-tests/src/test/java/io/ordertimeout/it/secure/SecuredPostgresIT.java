@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.netty.pkitesting.X509Bundle;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Stage;
-import io.ordertimeout.it.rig.TestPlatform;
-import io.ordertimeout.local.EmbeddedPostgres;
+import io.ordertimeout.embedded.EmbeddedPostgres;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.TestEnvironment;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -31,7 +31,7 @@ class SecuredPostgresIT {
 
   private static Authority authority;
   private static EmbeddedPostgres postgres;
-  private static TestPlatform open;
+  private static TestEnvironment open;
 
   @BeforeAll
   static void start() throws Exception {
@@ -45,8 +45,8 @@ class SecuredPostgresIT {
                 server.getCertificatePathPEM(), server.getPrivateKeyPEM()));
     postgres.start();
     open =
-        new TestPlatform(
-            TestPlatform.shared().bootstrapServers(),
+        new TestEnvironment(
+            TestEnvironment.shared().bootstrapServers(),
             postgres.jdbcUrl(),
             EmbeddedPostgres.NAME,
             postgres.password());
@@ -60,20 +60,20 @@ class SecuredPostgresIT {
   @Test
   void allConnectionsAreByTls(CapturedOutput output) throws IOException {
     String password = password();
-    try (Stage stage = stage(open.jdbcUrl(), authority)) {
-      letIn(stage, password);
-      try (Service service = stage.startService(as(stage, password))) {
+    try (Scenario scenario = scenario(open.jdbcUrl(), authority)) {
+      letIn(scenario, password);
+      try (Service service = scenario.startService(as(scenario, password))) {
         service.awaitReady(true);
-        Orders.assertUnpaidOnesAloneAreCancelled(stage);
+        Orders.assertUnpaidOnesAloneAreCancelled(scenario);
         assertThat(
-                stage
+                scenario
                     .database()
                     .query(
                         """
                         select ssl from pg_stat_activity join pg_stat_ssl using (pid)
                         where usename = '%s'
                         """
-                            .formatted(stage.name()),
+                            .formatted(scenario.name()),
                         (row, number) -> row.getBoolean(1)))
             .isNotEmpty()
             .containsOnly(true);
@@ -103,9 +103,9 @@ class SecuredPostgresIT {
   private static void assertIsNotTrusted(
       String url, Authority trusted, String words, CapturedOutput output) throws IOException {
     String password = password();
-    try (Stage stage = stage(url, trusted)) {
-      letIn(stage, password);
-      try (Service service = stage.startService(as(stage, password))) {
+    try (Scenario scenario = scenario(url, trusted)) {
+      letIn(scenario, password);
+      try (Service service = scenario.startService(as(scenario, password))) {
         awaitWords(service, output, words);
       }
     }
@@ -115,10 +115,10 @@ class SecuredPostgresIT {
   @Test
   void aPasswordThatIsRefusedEndsTheStart(CapturedOutput output) throws IOException {
     String password = password();
-    try (Stage stage = stage(open.jdbcUrl(), authority)) {
-      letIn(stage, password());
+    try (Scenario scenario = scenario(open.jdbcUrl(), authority)) {
+      letIn(scenario, password());
 
-      assertThatThrownBy(() -> stage.startService(as(stage, password)))
+      assertThatThrownBy(() -> scenario.startService(as(scenario, password)))
           .rootCause()
           .hasMessageContaining("password authentication failed for user");
     }
@@ -128,22 +128,22 @@ class SecuredPostgresIT {
   @Test
   void aPasswordThatIsRefusedLaterIsTriedUntilItIsTaken(CapturedOutput output) throws IOException {
     String password = password();
-    try (Stage stage = stage(open.jdbcUrl(), authority)) {
-      letIn(stage, password);
-      try (Service service = stage.startService(as(stage, password))) {
+    try (Scenario scenario = scenario(open.jdbcUrl(), authority)) {
+      letIn(scenario, password);
+      try (Service service = scenario.startService(as(scenario, password))) {
         service.awaitReady(true);
-        expect(stage, password());
-        stage
+        expect(scenario, password());
+        scenario
             .database()
             .execute(
                 "do $$ begin perform pg_terminate_backend(pid) from pg_stat_activity"
-                    + " where usename = '%s'; end $$".formatted(stage.name()));
+                    + " where usename = '%s'; end $$".formatted(scenario.name()));
         awaitWords(service, output, "password authentication failed for user");
 
-        expect(stage, password);
+        expect(scenario, password);
 
         service.awaitReady(true);
-        Orders.assertUnpaidOnesAloneAreCancelled(stage);
+        Orders.assertUnpaidOnesAloneAreCancelled(scenario);
       }
     }
     Secrets.of(password).assertNotIn(output);
@@ -157,10 +157,10 @@ class SecuredPostgresIT {
   }
 
   /** A stage whose services come by TLS and check who Postgres is. */
-  private static Stage stage(String url, Authority trusted) throws IOException {
-    return Stage.on(
+  private static Scenario scenario(String url, Authority trusted) throws IOException {
+    return Scenario.on(
         open,
-        new TestPlatform(
+        new TestEnvironment(
             open.bootstrapServers(),
             url + "?sslmode=verify-full&sslrootcert=" + trusted.certificateIn(directory),
             open.username(),
@@ -168,20 +168,20 @@ class SecuredPostgresIT {
   }
 
   /** Gives the service a user of its own, so that its password can change and the rig's cannot. */
-  private static void letIn(Stage stage, String password) {
-    String user = stage.name();
-    stage.database().execute("create role %s login password '%s'".formatted(user, password));
-    stage.database().execute("alter database %s owner to %s".formatted(stage.name(), user));
+  private static void letIn(Scenario scenario, String password) {
+    String user = scenario.name();
+    scenario.database().execute("create role %s login password '%s'".formatted(user, password));
+    scenario.database().execute("alter database %s owner to %s".formatted(scenario.name(), user));
   }
 
   /** Makes Postgres expect another password of whoever connects from now on. */
-  private static void expect(Stage stage, String password) {
-    stage.database().execute("alter role %s password '%s'".formatted(stage.name(), password));
+  private static void expect(Scenario scenario, String password) {
+    scenario.database().execute("alter role %s password '%s'".formatted(scenario.name(), password));
   }
 
-  private static String[] as(Stage stage, String password) {
+  private static String[] as(Scenario scenario, String password) {
     return new String[] {
-      "spring.datasource.username", stage.name(), "spring.datasource.password", password
+      "spring.datasource.username", scenario.name(), "spring.datasource.password", password
     };
   }
 

@@ -3,10 +3,10 @@ package io.ordertimeout.it.time;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.Database;
-import io.ordertimeout.it.rig.PublishedEvent;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Stage;
+import io.ordertimeout.it.support.Database;
+import io.ordertimeout.it.support.PublishedEvent;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
 import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.AfterEach;
@@ -22,8 +22,8 @@ class DatabaseClockIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  private final Stage stage = Stage.create();
-  private final Database database = stage.database();
+  private final Scenario scenario = Scenario.create();
+  private final Database database = scenario.database();
 
   @BeforeEach
   void replaceTheClock() {
@@ -39,24 +39,24 @@ class DatabaseClockIT {
               .formatted(function));
     }
     database.execute(
-        "alter database " + stage.name() + " set search_path = public, apart, pg_catalog");
+        "alter database " + scenario.name() + " set search_path = public, apart, pg_catalog");
   }
 
   @AfterEach
   void close() {
-    stage.close();
+    scenario.close();
   }
 
   @Test
   void aMachineThatIsAnHourAheadDoesNotCancelEarly() {
     setPostgresAhead(Duration.ofHours(-1));
-    try (Service service = stage.startService()) {
-      Instant soonByPostgres = Stage.in(Duration.ofSeconds(3)).minus(Duration.ofHours(1));
-      Instant soonByThisMachine = Stage.in(Duration.ofSeconds(1));
-      stage.create("due", 0, soonByPostgres);
-      stage.create("not-due", 0, soonByThisMachine);
+    try (Service service = scenario.startService()) {
+      Instant soonByPostgres = Scenario.in(Duration.ofSeconds(3)).minus(Duration.ofHours(1));
+      Instant soonByThisMachine = Scenario.in(Duration.ofSeconds(1));
+      scenario.create("due", 0, soonByPostgres);
+      scenario.create("not-due", 0, soonByThisMachine);
 
-      PublishedEvent event = stage.outcomes().awaitCancelled("due");
+      PublishedEvent event = scenario.outcomes().awaitCancelled("due");
 
       assertThat(event.instant("cancelledAt"))
           .isBetween(soonByPostgres, soonByPostgres.plusSeconds(5));
@@ -69,11 +69,11 @@ class DatabaseClockIT {
   void aMachineThatIsAnHourBehindDoesNotCancelLate() {
     setPostgresAhead(Duration.ofHours(1));
     // By Postgres's clock, records of just now are an hour old.
-    try (Service service = stage.startService("order-timeout.intake.start-back", "2h")) {
-      Instant soonByPostgres = Stage.in(Duration.ofSeconds(3)).plus(Duration.ofHours(1));
-      stage.create("due", 0, soonByPostgres);
+    try (Service service = scenario.startService("order-timeout.intake.start-back", "2h")) {
+      Instant soonByPostgres = Scenario.in(Duration.ofSeconds(3)).plus(Duration.ofHours(1));
+      scenario.create("due", 0, soonByPostgres);
 
-      PublishedEvent event = stage.outcomes().awaitCancelled("due");
+      PublishedEvent event = scenario.outcomes().awaitCancelled("due");
 
       assertThat(event.instant("cancelledAt"))
           .isBetween(soonByPostgres, soonByPostgres.plusSeconds(5));
@@ -83,13 +83,13 @@ class DatabaseClockIT {
 
   @Test
   void aClockThatJumpsBackUnderARunningServiceMakesNothingEarly() {
-    try (Service service = stage.startService()) {
-      Instant deadline = Stage.in(Duration.ofSeconds(4));
-      stage.create("due", 0, deadline);
-      stage.awaitState("due", "PENDING");
+    try (Service service = scenario.startService()) {
+      Instant deadline = Scenario.in(Duration.ofSeconds(4));
+      scenario.create("due", 0, deadline);
+      scenario.awaitState("due", "PENDING");
       setPostgresAhead(Duration.ofSeconds(-5));
 
-      PublishedEvent event = stage.outcomes().awaitCancelled("due");
+      PublishedEvent event = scenario.outcomes().awaitCancelled("due");
 
       assertThat(event.instant("cancelledAt")).isAfterOrEqualTo(deadline);
       // By this machine's clock it is at least those five seconds late.
@@ -102,13 +102,13 @@ class DatabaseClockIT {
 
   @Test
   void aClockThatJumpsAheadUnderARunningServiceIsFollowed() {
-    try (Service service = stage.startService()) {
-      Instant deadline = Stage.in(Duration.ofHours(1)).plusSeconds(2);
-      stage.create("due", 0, deadline);
-      stage.awaitState("due", "PENDING");
+    try (Service service = scenario.startService()) {
+      Instant deadline = Scenario.in(Duration.ofHours(1)).plusSeconds(2);
+      scenario.create("due", 0, deadline);
+      scenario.awaitState("due", "PENDING");
       setPostgresAhead(Duration.ofHours(1));
 
-      PublishedEvent event = stage.outcomes().awaitCancelled("due");
+      PublishedEvent event = scenario.outcomes().awaitCancelled("due");
 
       assertThat(event.instant("cancelledAt")).isAfterOrEqualTo(deadline);
       assertThat(service.gauge("order.timeout.clock.offset")).isBetween(3599.0, 3601.0);

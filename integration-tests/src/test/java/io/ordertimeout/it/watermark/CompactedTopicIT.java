@@ -3,11 +3,11 @@ package io.ordertimeout.it.watermark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.Database;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Shop;
-import io.ordertimeout.it.rig.Stage;
-import io.ordertimeout.it.rig.TopicNames;
+import io.ordertimeout.it.support.Database;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.Shop;
+import io.ordertimeout.it.support.TopicNames;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,36 +32,36 @@ class CompactedTopicIT {
   private static final Duration PATIENCE = Duration.ofSeconds(90);
   private static final Duration SOON = Duration.ofSeconds(1);
 
-  private final Stage stage = Stage.create();
-  private final Database database = stage.database();
-  private final TopicNames topics = stage.topics();
+  private final Scenario scenario = Scenario.create();
+  private final Database database = scenario.database();
+  private final TopicNames topics = scenario.topics();
   private final TopicPartition payments = new TopicPartition(topics.paid(), 0);
 
   @AfterEach
   void close() {
-    stage.close();
+    scenario.close();
   }
 
   @Test
   void gapsInTheOffsetsHoldUpNothingAndHideNoPayment() {
     compactPayments();
-    try (Service service = stage.startService()) {
+    try (Service service = scenario.startService()) {
       service.awaitReady(true);
-      stage.create("unpaid-0", 0, Stage.in(SOON));
-      stage.pay("paid-0", 0);
+      scenario.create("unpaid-0", 0, Scenario.in(SOON));
+      scenario.pay("paid-0", 0);
       payAgainAndAgain();
-      stage.awaitAllDecided();
+      scenario.awaitAllDecided();
     }
     // What the stored position leads to is gone when it is needed.
     publish(1, 10);
     awaitGaps();
 
-    try (Service service = stage.startService()) {
-      stage.awaitAllDecided();
+    try (Service service = scenario.startService()) {
+      scenario.awaitAllDecided();
       assertDecided(10);
 
       publish(10, 20);
-      stage.awaitAllDecided();
+      scenario.awaitAllDecided();
       assertDecided(20);
       assertThat(service.counter("order.timeout.repaired")).isZero();
       assertThat(service.gauge("order.timeout.expiry.held")).isZero();
@@ -70,9 +70,9 @@ class CompactedTopicIT {
 
   private void publish(int from, int to) {
     for (int i = from; i < to; i++) {
-      stage.create("paid-" + i, 0, Stage.in(SOON));
-      stage.create("unpaid-" + i, 0, Stage.in(SOON));
-      stage.pay("paid-" + i, 0);
+      scenario.create("paid-" + i, 0, Scenario.in(SOON));
+      scenario.create("unpaid-" + i, 0, Scenario.in(SOON));
+      scenario.pay("paid-" + i, 0);
       payAgainAndAgain();
     }
   }
@@ -81,15 +81,15 @@ class CompactedTopicIT {
     for (int i = 0; i < orders; i++) {
       assertThat(database.state("paid-" + i)).isEqualTo("PAID");
       assertThat(database.state("unpaid-" + i)).isEqualTo("CANCELLED");
-      assertThat(stage.outcomes().cancelled("unpaid-" + i)).hasSize(1);
+      assertThat(scenario.outcomes().cancelled("unpaid-" + i)).hasSize(1);
     }
-    assertThat(stage.outcomes().cancelled()).hasSize(orders);
-    assertThat(stage.outcomes().conflicts()).isEmpty();
+    assertThat(scenario.outcomes().cancelled()).hasSize(orders);
+    assertThat(scenario.outcomes().conflicts()).isEmpty();
   }
 
   private void compactPayments() {
-    Stage.get(
-        stage
+    Scenario.get(
+        scenario
             .admin()
             .incrementalAlterConfigs(
                 Map.of(
@@ -109,7 +109,7 @@ class CompactedTopicIT {
   private void payAgainAndAgain() {
     List<CompletableFuture<RecordMetadata>> sent = new ArrayList<>();
     for (int i = 0; i < 100; i++) {
-      sent.add(stage.shop().send(stage.payment("again", 0)));
+      sent.add(scenario.shop().send(scenario.payment("again", 0)));
     }
     sent.forEach(Shop::await);
   }
@@ -122,17 +122,17 @@ class CompactedTopicIT {
         .until(
             () -> {
               // A segment ends with the first record after its time.
-              stage.pay("again", 0);
-              return records() < stage.ends(List.of(payments)).getOrDefault(payments, 0L) / 2;
+              scenario.pay("again", 0);
+              return records() < scenario.ends(List.of(payments)).getOrDefault(payments, 0L) / 2;
             });
   }
 
   /** How many records of payments are left. */
   private long records() {
-    long end = stage.ends(List.of(payments)).getOrDefault(payments, 0L);
+    long end = scenario.ends(List.of(payments)).getOrDefault(payments, 0L);
     try (Consumer<byte[], byte[]> consumer =
         new KafkaConsumer<>(
-            Map.of(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, stage.bootstrapServers()),
+            Map.of(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, scenario.bootstrapServers()),
             new ByteArrayDeserializer(),
             new ByteArrayDeserializer())) {
       consumer.assign(List.of(payments));

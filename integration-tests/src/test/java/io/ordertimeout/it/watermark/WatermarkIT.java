@@ -3,12 +3,12 @@ package io.ordertimeout.it.watermark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.rig.Database;
-import io.ordertimeout.it.rig.PublishedEvent;
-import io.ordertimeout.it.rig.Service;
-import io.ordertimeout.it.rig.Shop;
-import io.ordertimeout.it.rig.Stage;
-import io.ordertimeout.it.rig.TopicNames;
+import io.ordertimeout.it.support.Database;
+import io.ordertimeout.it.support.PublishedEvent;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.Shop;
+import io.ordertimeout.it.support.TopicNames;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -28,13 +28,13 @@ class WatermarkIT {
   private static final int ORDERS = 1_000;
   private static final int OTHER_PAYMENTS = 20_000;
 
-  private final Stage stage = Stage.create();
-  private final Database database = stage.database();
-  private final TopicNames topics = stage.topics();
+  private final Scenario scenario = Scenario.create();
+  private final Database database = scenario.database();
+  private final TopicNames topics = scenario.topics();
 
   @AfterEach
   void close() {
-    stage.close();
+    scenario.close();
   }
 
   @Test
@@ -56,7 +56,7 @@ class WatermarkIT {
       assertThat(service.counter("order.timeout.conflicts")).isZero();
     }
     assertThat(database.states()).hasSizeLessThan(ORDERS + OTHER_PAYMENTS);
-    assertThat(stage.outcomes().cancelled()).isEmpty();
+    assertThat(scenario.outcomes().cancelled()).isEmpty();
 
     try (Service service = startSlowService()) {
       assertDecided(expected);
@@ -71,17 +71,17 @@ class WatermarkIT {
     Map<String, String> creation = Map.of("createdAt", createdAt.toString(), "timeout", "PT30S");
     List<CompletableFuture<RecordMetadata>> sent = new ArrayList<>();
     for (int i = 0; i < ORDERS; i++) {
-      sent.add(stage.shop().send(topics.created(), "order-" + i, creation));
+      sent.add(scenario.shop().send(topics.created(), "order-" + i, creation));
     }
     for (int i = 0; i < OTHER_PAYMENTS; i++) {
-      sent.add(stage.shop().send(topics.paid(), "other-" + i, Map.of("paymentId", "p")));
+      sent.add(scenario.shop().send(topics.paid(), "other-" + i, Map.of("paymentId", "p")));
     }
     Map<String, String> expected = new HashMap<>();
     for (int i = 0; i < ORDERS; i++) {
       boolean paid = i % 10 != 0;
       expected.put("order-" + i, paid ? "PAID" : "CANCELLED");
       if (paid) {
-        sent.add(stage.shop().send(topics.paid(), "order-" + i, Map.of("paymentId", "p")));
+        sent.add(scenario.shop().send(topics.paid(), "order-" + i, Map.of("paymentId", "p")));
       }
     }
     sent.forEach(Shop::await);
@@ -89,43 +89,43 @@ class WatermarkIT {
   }
 
   private Service startSlowService() {
-    return stage.startService("order-timeout.intake.batch-size", "100");
+    return scenario.startService("order-timeout.intake.batch-size", "100");
   }
 
   private void assertDecided(Map<String, String> expected) {
-    stage.awaitAllDecided();
+    scenario.awaitAllDecided();
     assertThat(database.states()).containsAllEntriesOf(expected).hasSize(ORDERS + OTHER_PAYMENTS);
-    assertThat(stage.outcomes().cancelled())
+    assertThat(scenario.outcomes().cancelled())
         .extracting(PublishedEvent::key)
         .hasSize(ORDERS / 10)
         .doesNotHaveDuplicates()
         .allMatch(orderId -> "CANCELLED".equals(expected.get(orderId)));
-    assertThat(stage.outcomes().conflicts()).isEmpty();
+    assertThat(scenario.outcomes().conflicts()).isEmpty();
   }
 
   @Test
   void anOpenTransactionWithThePaymentHoldsBackTheCancellationUntilItIsCommitted() {
-    try (Service service = stage.startService();
-        Shop transactional = stage.transactionalShop()) {
+    try (Service service = scenario.startService();
+        Shop transactional = scenario.transactionalShop()) {
       payWithoutCommit(transactional);
       transactional.transactions().commitTransaction();
 
-      stage.awaitState("held", "PAID");
+      scenario.awaitState("held", "PAID");
       passADeadlineOfPartition(0, "after");
-      assertThat(stage.outcomes().cancelled("held")).isEmpty();
-      assertThat(stage.outcomes().conflicts("held")).isEmpty();
+      assertThat(scenario.outcomes().cancelled("held")).isEmpty();
+      assertThat(scenario.outcomes().conflicts("held")).isEmpty();
       assertThat(service.counter("order.timeout.conflicts")).isZero();
     }
   }
 
   @Test
   void anOpenTransactionThatIsAbortedLetsTheCancellationGo() {
-    try (Service service = stage.startService();
-        Shop transactional = stage.transactionalShop()) {
+    try (Service service = scenario.startService();
+        Shop transactional = scenario.transactionalShop()) {
       payWithoutCommit(transactional);
       transactional.transactions().abortTransaction();
 
-      PublishedEvent event = stage.outcomes().awaitCancelled("held");
+      PublishedEvent event = scenario.outcomes().awaitCancelled("held");
       assertThat(event.instant("cancelledAt")).isAfter(event.instant("deadline"));
       assertThat(database.state("held")).isEqualTo("CANCELLED");
       assertThat(service.counter("order.timeout.conflicts")).isZero();
@@ -135,16 +135,16 @@ class WatermarkIT {
   @Test
   void aTransactionWhoseProducerDiedHoldsBackTheCancellationUntilKafkaAbortsIt() {
     Duration timeout = Duration.ofSeconds(10);
-    try (Service service = stage.startService();
-        Shop doomed = stage.transactionalShop(stage.name(), timeout)) {
+    try (Service service = scenario.startService();
+        Shop doomed = scenario.transactionalShop(scenario.name(), timeout)) {
       RecordMetadata payment = payWithoutCommit(doomed);
       doomed.die();
 
-      PublishedEvent event = stage.outcomes().awaitCancelled("held");
+      PublishedEvent event = scenario.outcomes().awaitCancelled("held");
       assertThat(event.instant("cancelledAt"))
           .isAfter(Instant.ofEpochMilli(payment.timestamp()).plus(timeout));
-      stage.awaitQuiet();
-      assertThat(stage.outcomes().cancelled("held")).hasSize(1);
+      scenario.awaitQuiet();
+      assertThat(scenario.outcomes().cancelled("held")).hasSize(1);
       assertThat(service.counter("order.timeout.conflicts")).isZero();
       assertThat(service.counter("order.timeout.repaired")).isZero();
     }
@@ -152,15 +152,15 @@ class WatermarkIT {
 
   @Test
   void aTransactionWhoseProducerDiedAfterItsCommitCounts() {
-    try (Service service = stage.startService();
-        Shop doomed = stage.transactionalShop()) {
+    try (Service service = scenario.startService();
+        Shop doomed = scenario.transactionalShop()) {
       payWithoutCommit(doomed);
       doomed.transactions().commitTransaction();
       doomed.die();
 
-      stage.awaitState("held", "PAID");
+      scenario.awaitState("held", "PAID");
       passADeadlineOfPartition(0, "after");
-      assertThat(stage.outcomes().cancelled("held")).isEmpty();
+      assertThat(scenario.outcomes().cancelled("held")).isEmpty();
       assertThat(service.counter("order.timeout.conflicts")).isZero();
     }
   }
@@ -168,22 +168,22 @@ class WatermarkIT {
   /** Leaves the order past its deadline, its payment in a transaction that is still open. */
   private RecordMetadata payWithoutCommit(Shop transactional) {
     Instant deadline = Instant.now().truncatedTo(ChronoUnit.MICROS).plusSeconds(3);
-    stage.create("held", 0, deadline);
-    stage.awaitState("held", "PENDING");
+    scenario.create("held", 0, deadline);
+    scenario.awaitState("held", "PENDING");
     transactional.transactions().beginTransaction();
-    RecordMetadata payment = Shop.await(transactional.send(stage.payment("held", 0)));
+    RecordMetadata payment = Shop.await(transactional.send(scenario.payment("held", 0)));
     assertThat(Instant.ofEpochMilli(payment.timestamp())).isBefore(deadline);
 
-    stage.awaitPast(deadline);
+    scenario.awaitPast(deadline);
     // Expiry is at work, and other shards are not held.
     passADeadlineOfPartition(1, "meanwhile");
     assertThat(database.state("held")).isEqualTo("PENDING");
-    assertThat(stage.outcomes().cancelled("held")).isEmpty();
+    assertThat(scenario.outcomes().cancelled("held")).isEmpty();
     return payment;
   }
 
   private void passADeadlineOfPartition(int partition, String orderId) {
-    stage.create(orderId, partition, Stage.in(Duration.ofMillis(500)));
-    stage.outcomes().awaitCancelled(orderId);
+    scenario.create(orderId, partition, Scenario.in(Duration.ofMillis(500)));
+    scenario.outcomes().awaitCancelled(orderId);
   }
 }

@@ -1,4 +1,4 @@
-/** Who may look and who may change. */
+/** Authentication and authorization of the HTTP API and the console. */
 @NullMarked
 package io.ordertimeout.orders.access;
 

@@ -1,7 +1,7 @@
 package io.ordertimeout.orders.api;
 
-import io.ordertimeout.orders.operator.Done;
-import io.ordertimeout.orders.operator.OperatorAction;
+import io.ordertimeout.orders.audit.OperatorAction;
+import io.ordertimeout.orders.operator.ChangeResult;
 import io.ordertimeout.orders.operator.Requester;
 import java.security.Principal;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +20,7 @@ final class Answers {
     return new Requester(who.getName(), idempotencyKey);
   }
 
-  static ResponseEntity<OperatorAction> of(Done done) {
+  static ResponseEntity<OperatorAction> of(ChangeResult done) {
     ResponseEntity.BodyBuilder answer = ResponseEntity.ok();
     if (done.repeated()) {
       answer.header(REPEATED, "true");

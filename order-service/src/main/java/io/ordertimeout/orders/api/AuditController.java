@@ -1,7 +1,7 @@
 package io.ordertimeout.orders.api;
 
+import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.operator.Audit;
-import io.ordertimeout.orders.operator.OperatorAction;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.ordertimeout.orders.api;
 
-import io.ordertimeout.orders.intake.DeadLetterShelf;
+import io.ordertimeout.orders.audit.OperatorAction;
+import io.ordertimeout.orders.intake.deadletter.DeadLetterReader;
 import io.ordertimeout.orders.operator.DeadLetterCommands;
-import io.ordertimeout.orders.operator.OperatorAction;
 import io.ordertimeout.orders.operator.UnknownSubjectException;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.Max;
@@ -43,10 +43,10 @@ class DeadLetterController {
       @Size(max = LONGEST_VALUE) @Nullable String value,
       @NotBlank @Size(max = Reason.LONGEST) String reason) {}
 
-  private final DeadLetterShelf shelf;
+  private final DeadLetterReader shelf;
   private final DeadLetterCommands commands;
 
-  DeadLetterController(DeadLetterShelf shelf, DeadLetterCommands commands) {
+  DeadLetterController(DeadLetterReader shelf, DeadLetterCommands commands) {
     this.shelf = shelf;
     this.commands = commands;
   }
@@ -62,7 +62,7 @@ class DeadLetterController {
    * below which offsets of partitions to look.
    */
   @GetMapping("/{topic}")
-  List<DeadLetterShelf.Letter> latest(
+  List<DeadLetterReader.Letter> latest(
       @PathVariable String topic,
       @RequestParam(defaultValue = "") List<String> before,
       @RequestParam(defaultValue = "50") @Min(1) @Max(MOST) int limit) {
@@ -80,7 +80,7 @@ class DeadLetterController {
 
   /** One dead letter with its value. */
   @GetMapping("/{topic}/{partition}/{offset}")
-  DeadLetterShelf.Opened open(
+  DeadLetterReader.Opened open(
       @PathVariable String topic, @PathVariable int partition, @PathVariable long offset) {
     requireDeadLetterTopic(topic);
     return shelf

@@ -1,10 +1,10 @@
 package io.ordertimeout.orders.api;
 
-import io.ordertimeout.orders.expiry.ExpiryHolds;
-import io.ordertimeout.orders.expiry.ExpiryPauses;
-import io.ordertimeout.orders.expiry.ParkedOrders;
+import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.operator.ExpiryCommands;
-import io.ordertimeout.orders.operator.OperatorAction;
+import io.ordertimeout.orders.suspension.ExpiryHolds;
+import io.ordertimeout.orders.suspension.ExpiryPauses;
+import io.ordertimeout.orders.suspension.ParkedOrders;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;

@@ -1,6 +1,6 @@
 package io.ordertimeout.orders.api;
 
-import io.ordertimeout.orders.operator.Overview;
+import io.ordertimeout.orders.operator.status.Overview;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Set;

@@ -1,9 +1,9 @@
 package io.ordertimeout.orders.api;
 
+import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.deadline.OrderState;
-import io.ordertimeout.orders.operator.OneOrder;
-import io.ordertimeout.orders.operator.OperatorAction;
 import io.ordertimeout.orders.operator.OrderCommands;
+import io.ordertimeout.orders.operator.OrderLookup;
 import io.ordertimeout.orders.operator.OrderSearch;
 import io.ordertimeout.orders.operator.UnknownSubjectException;
 import jakarta.validation.Valid;
@@ -60,11 +60,11 @@ class OrderController {
       @NotBlank @Size(max = 2 * LONGEST_ID) String orderId,
       @NotBlank @Size(max = Reason.LONGEST) String reason) {}
 
-  private final OneOrder orders;
+  private final OrderLookup orders;
   private final OrderSearch search;
   private final OrderCommands commands;
 
-  OrderController(OneOrder orders, OrderSearch search, OrderCommands commands) {
+  OrderController(OrderLookup orders, OrderSearch search, OrderCommands commands) {
     this.orders = orders;
     this.search = search;
     this.commands = commands;
@@ -72,7 +72,7 @@ class OrderController {
 
   /** One order: how it stands, what it waits for, and what happened to it. */
   @GetMapping("/order")
-  OneOrder.Known order(@RequestParam String id) {
+  OrderLookup.Known order(@RequestParam String id) {
     return orders
         .find(id)
         .orElseThrow(() -> new UnknownSubjectException("there is no order '" + id + "'"));

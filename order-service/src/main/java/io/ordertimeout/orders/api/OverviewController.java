@@ -1,6 +1,6 @@
 package io.ordertimeout.orders.api;
 
-import io.ordertimeout.orders.operator.Overview;
+import io.ordertimeout.orders.operator.status.Overview;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;

@@ -1,4 +1,4 @@
-/** What operators do and see, over HTTP. */
+/** The HTTP API of the operators. */
 @NullMarked
 package io.ordertimeout.orders.api;
 

@@ -1,9 +1,9 @@
 package io.ordertimeout.orders.deadline;
 
-import io.ordertimeout.orders.DatabaseClock;
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.Step;
-import io.ordertimeout.orders.Steps;
+import io.ordertimeout.orders.platform.monitoring.StepHealth;
+import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
+import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.function.IntSupplier;
@@ -25,12 +25,12 @@ class SettledOrdersPurge {
   private final OrderDeadlineRepository orders;
   private final DatabaseClock clock;
   private final Duration retention;
-  private final Step step;
+  private final StepHealth step;
 
   SettledOrdersPurge(
       OrderDeadlineRepository orders,
       DatabaseClock clock,
-      Steps steps,
+      StepHealthRegistry steps,
       OrderTimeoutProperties properties) {
     this.orders = orders;
     this.clock = clock;

@@ -3,17 +3,21 @@ package io.ordertimeout.orders.expiry;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.engine.DueBatch;
-import io.ordertimeout.orders.Activity;
-import io.ordertimeout.orders.DatabaseClock;
-import io.ordertimeout.orders.DecisionDelays;
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.OrderTraces;
-import io.ordertimeout.orders.RefusedRow;
-import io.ordertimeout.orders.Step;
-import io.ordertimeout.orders.Steps;
-import io.ordertimeout.orders.expiry.DueOrderDecision.LeftPending;
+import io.ordertimeout.orders.deadline.DueOrderDecision;
+import io.ordertimeout.orders.deadline.DueOrderDecision.LeftPending;
 import io.ordertimeout.orders.outbox.OutboxEvent;
-import io.ordertimeout.orders.outbox.Relay;
+import io.ordertimeout.orders.platform.monitoring.Activity;
+import io.ordertimeout.orders.platform.monitoring.DecisionDelays;
+import io.ordertimeout.orders.platform.monitoring.StepHealth;
+import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
+import io.ordertimeout.orders.platform.postgres.DatabaseClock;
+import io.ordertimeout.orders.platform.postgres.RejectedRow;
+import io.ordertimeout.orders.platform.tracing.OrderTraces;
+import io.ordertimeout.orders.relay.OutboxRelay;
+import io.ordertimeout.orders.suspension.Interruptions;
+import io.ordertimeout.orders.suspension.ParkedOrders;
+import io.ordertimeout.orders.watermark.PaymentWatermark;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
@@ -38,7 +42,7 @@ import org.springframework.stereotype.Component;
 public class Expiry implements SmartLifecycle {
 
   /** Phase of the life cycle: stopped before the relay, after the wheels. */
-  public static final int PHASE = Relay.PHASE + 100;
+  public static final int PHASE = OutboxRelay.PHASE + 100;
 
   private static final Logger log = LoggerFactory.getLogger(Expiry.class);
   private static final Duration STOP_PATIENCE = Duration.ofSeconds(20);
@@ -63,9 +67,9 @@ public class Expiry implements SmartLifecycle {
   }
 
   private final PaymentWatermark watermark;
-  private final Breaker breaker;
+  private final ExpiryCircuitBreaker breaker;
   private final DueOrderDecision decision;
-  private final Relay relay;
+  private final OutboxRelay relay;
   private final DatabaseClock clock;
   private final ParkedOrders parked;
   private final Interruptions interruptions;
@@ -74,24 +78,24 @@ public class Expiry implements SmartLifecycle {
   private final OrderTraces traces;
   private final Duration retryDelay;
   private final Duration settlementGrace;
-  private final Pace pace;
-  private final Step step;
+  private final RateLimiter pace;
+  private final StepHealth step;
   private final ExecutorService threads;
   private final Counter cancelled;
   private volatile boolean running;
 
   Expiry(
       PaymentWatermark watermark,
-      Breaker breaker,
+      ExpiryCircuitBreaker breaker,
       DueOrderDecision decision,
       ParkedOrders parked,
       Interruptions interruptions,
       Activity activity,
       DecisionDelays delays,
       OrderTraces traces,
-      Relay relay,
+      OutboxRelay relay,
       DatabaseClock clock,
-      Steps steps,
+      StepHealthRegistry steps,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
     this.watermark = watermark;
@@ -106,7 +110,7 @@ public class Expiry implements SmartLifecycle {
     this.traces = traces;
     this.retryDelay = properties.expiry().retryDelay();
     this.settlementGrace = properties.expiry().settlementGrace();
-    this.pace = new Pace(properties.expiry().maxRate(), System::nanoTime);
+    this.pace = new RateLimiter(properties.expiry().maxRate(), System::nanoTime);
     this.step = steps.step("expiry");
     this.threads =
         Executors.newFixedThreadPool(
@@ -173,7 +177,7 @@ public class Expiry implements SmartLifecycle {
     try {
       events = decision.cancel(shard, ids, passed.watermark());
     } catch (RuntimeException e) {
-      String refusal = RefusedRow.reason(e).orElseThrow(() -> e);
+      String refusal = RejectedRow.reason(e).orElseThrow(() -> e);
       if (ids.length == 1) {
         parked.park(shard, ids[0], "Postgres refused to cancel it: " + refusal);
         log.error("Order row {} is parked: Postgres refused to cancel it", ids[0]);

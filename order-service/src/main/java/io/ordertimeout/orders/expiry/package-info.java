@@ -1,4 +1,4 @@
-/** Decides due orders, once their payments are known to be read. */
+/** Step 5: decides due orders once the payment watermark has passed their deadlines. */
 @NullMarked
 package io.ordertimeout.orders.expiry;
 

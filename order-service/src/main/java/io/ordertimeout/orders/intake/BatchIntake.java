@@ -1,19 +1,23 @@
 package io.ordertimeout.orders.intake;
 
-import io.ordertimeout.orders.InputTopics;
-import io.ordertimeout.orders.OrderSpan;
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.OrderTraces;
-import io.ordertimeout.orders.RefusedRow;
-import io.ordertimeout.orders.StoredPositions;
 import io.ordertimeout.orders.deadline.OrderCreated;
 import io.ordertimeout.orders.deadline.OrderEventBatch;
 import io.ordertimeout.orders.deadline.OrderEventStore;
 import io.ordertimeout.orders.deadline.OrderSettled;
 import io.ordertimeout.orders.deadline.RecordedBatch;
-import io.ordertimeout.orders.expiry.ParkedOrders;
-import io.ordertimeout.orders.outbox.Relay;
+import io.ordertimeout.orders.intake.deadletter.DeadLetterPublisher;
+import io.ordertimeout.orders.intake.decoding.DecodedRecord;
+import io.ordertimeout.orders.intake.decoding.EventDecoder;
+import io.ordertimeout.orders.intake.decoding.Printable;
+import io.ordertimeout.orders.platform.kafka.InputTopics;
+import io.ordertimeout.orders.platform.kafka.StoredPositions;
+import io.ordertimeout.orders.platform.postgres.RejectedRow;
+import io.ordertimeout.orders.platform.tracing.OrderSpan;
+import io.ordertimeout.orders.platform.tracing.OrderTraces;
+import io.ordertimeout.orders.relay.OutboxRelay;
 import io.ordertimeout.orders.shard.Shards;
+import io.ordertimeout.orders.suspension.ParkedOrders;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -70,26 +74,26 @@ class BatchIntake {
 
   private final EventDecoder decoder;
   private final OrderTraces traces;
-  private final DeadLetters deadLetters;
+  private final DeadLetterPublisher deadLetters;
   private final OrderEventStore store;
   private final StoredPositions positions;
   private final ParkedOrders parked;
   private final TransactionTemplate transactions;
   private final Shards shards;
-  private final Relay relay;
+  private final OutboxRelay relay;
   private final IntakeMetrics metrics;
   private final OrderTimeoutProperties.Topics topics;
 
   BatchIntake(
       EventDecoder decoder,
       OrderTraces traces,
-      DeadLetters deadLetters,
+      DeadLetterPublisher deadLetters,
       OrderEventStore store,
       StoredPositions positions,
       ParkedOrders parked,
       TransactionTemplate transactions,
       Shards shards,
-      Relay relay,
+      OutboxRelay relay,
       IntakeMetrics metrics,
       OrderTimeoutProperties properties) {
     this.decoder = decoder;
@@ -178,7 +182,7 @@ class BatchIntake {
   }
 
   private void sendAway(List<Taken> faulty) throws InterruptedException {
-    List<DeadLetters.Sent> sent = new ArrayList<>();
+    List<DeadLetterPublisher.Sent> sent = new ArrayList<>();
     for (Taken taken : faulty) {
       sent.add(deadLetters.send(taken.record(), String.valueOf(taken.decoded().fault())));
     }
@@ -196,7 +200,7 @@ class BatchIntake {
     try {
       recorded = transactions.execute(status -> record(events, andThen));
     } catch (DataAccessException | TransactionException e) {
-      Optional<String> refusal = events.isEmpty() ? Optional.empty() : RefusedRow.reason(e);
+      Optional<String> refusal = events.isEmpty() ? Optional.empty() : RejectedRow.reason(e);
       if (refusal.isEmpty()) {
         throw e;
       }
@@ -248,8 +252,8 @@ class BatchIntake {
     await(List.of(deadLetters.send(event.record(), fault)));
   }
 
-  private void await(List<DeadLetters.Sent> putAside) throws InterruptedException {
-    for (DeadLetters.Sent sent : putAside) {
+  private void await(List<DeadLetterPublisher.Sent> putAside) throws InterruptedException {
+    for (DeadLetterPublisher.Sent sent : putAside) {
       deadLetters.await(sent);
       metrics.countDeadLetter(event(sent.record().topic()));
     }

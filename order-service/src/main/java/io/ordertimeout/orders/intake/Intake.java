@@ -1,12 +1,13 @@
 package io.ordertimeout.orders.intake;
 
-import io.ordertimeout.orders.InputTopics;
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.PostgresAwayException;
-import io.ordertimeout.orders.Step;
-import io.ordertimeout.orders.Steps;
-import io.ordertimeout.orders.expiry.PaymentWatermark;
+import io.ordertimeout.orders.platform.kafka.InputTopics;
+import io.ordertimeout.orders.platform.kafka.KafkaConsumers;
+import io.ordertimeout.orders.platform.monitoring.StepHealth;
+import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
+import io.ordertimeout.orders.platform.postgres.PostgresUnavailableException;
 import io.ordertimeout.orders.shard.Shards;
+import io.ordertimeout.orders.watermark.PaymentWatermark;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -27,20 +28,20 @@ public class Intake implements SmartLifecycle {
   private static final Logger log = LoggerFactory.getLogger(Intake.class);
   private static final Duration STOP_PATIENCE = Duration.ofSeconds(20);
 
-  private final Prerequisites prerequisites;
+  private final StartConditions prerequisites;
   private final List<IntakeLoop> loops;
   private final List<Thread> threads;
   private volatile boolean running;
 
   Intake(
-      Prerequisites prerequisites,
+      StartConditions prerequisites,
       InputTopics inputTopics,
-      IntakeConsumers consumers,
+      KafkaConsumers consumers,
       StartingPositions startingPositions,
       BatchIntake intake,
       Shards shards,
       PaymentWatermark watermark,
-      Steps steps,
+      StepHealthRegistry steps,
       OrderTimeoutProperties properties) {
     this.prerequisites = prerequisites;
     this.loops =
@@ -78,8 +79,8 @@ public class Intake implements SmartLifecycle {
   public void start() {
     try {
       prerequisites.meet();
-    } catch (KafkaException | PostgresAwayException | DataAccessException e) {
-      log.warn("The intake starts as soon as Kafka and Postgres let it: {}", Step.reason(e));
+    } catch (KafkaException | PostgresUnavailableException | DataAccessException e) {
+      log.warn("The intake starts as soon as Kafka and Postgres let it: {}", StepHealth.reason(e));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return;

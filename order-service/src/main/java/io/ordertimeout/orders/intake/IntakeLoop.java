@@ -1,11 +1,13 @@
 package io.ordertimeout.orders.intake;
 
-import io.ordertimeout.orders.InputTopics;
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.Step;
-import io.ordertimeout.orders.Steps;
-import io.ordertimeout.orders.expiry.PaymentWatermark;
+import io.ordertimeout.orders.platform.kafka.InputTopics;
+import io.ordertimeout.orders.platform.kafka.KafkaConsumers;
+import io.ordertimeout.orders.platform.kafka.TopicLayoutChangedException;
+import io.ordertimeout.orders.platform.monitoring.StepHealth;
+import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.shard.Shards;
+import io.ordertimeout.orders.watermark.PaymentWatermark;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -42,11 +44,11 @@ final class IntakeLoop implements Runnable {
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
 
   private final int number;
-  private final Step step;
-  private final Step commits;
-  private final Prerequisites prerequisites;
+  private final StepHealth step;
+  private final StepHealth commits;
+  private final StartConditions prerequisites;
   private final InputTopics inputTopics;
-  private final IntakeConsumers consumers;
+  private final KafkaConsumers consumers;
   private final StartingPositions startingPositions;
   private final BatchIntake intake;
   private final Shards shards;
@@ -67,10 +69,10 @@ final class IntakeLoop implements Runnable {
 
   IntakeLoop(
       int number,
-      Steps steps,
-      Prerequisites prerequisites,
+      StepHealthRegistry steps,
+      StartConditions prerequisites,
       InputTopics inputTopics,
-      IntakeConsumers consumers,
+      KafkaConsumers consumers,
       StartingPositions startingPositions,
       BatchIntake intake,
       Shards shards,
@@ -150,7 +152,7 @@ final class IntakeLoop implements Runnable {
       throws InterruptedException {
     InputTopics.Layout layout = inputTopics.layout();
     if (layout == null) {
-      throw new LayoutChangedException();
+      throw new TopicLayoutChangedException();
     }
     place(consumer, assignment);
     ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
@@ -207,7 +209,7 @@ final class IntakeLoop implements Runnable {
       if (!placed.isEmpty()) {
         step.succeeded();
       }
-    } catch (LayoutChangedException | WakeupException | InterruptException e) {
+    } catch (TopicLayoutChangedException | WakeupException | InterruptException e) {
       throw e;
     } catch (RuntimeException e) {
       pauseAfterFailure("it is not known yet from where to read new partitions", e);

@@ -2,10 +2,10 @@ package io.ordertimeout.orders.intake;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.ordertimeout.orders.Activity;
-import io.ordertimeout.orders.AmountMetrics;
 import io.ordertimeout.orders.deadline.Outcome;
 import io.ordertimeout.orders.deadline.RecordedBatch;
+import io.ordertimeout.orders.platform.monitoring.Activity;
+import io.ordertimeout.orders.platform.monitoring.AmountMetrics;
 import java.util.List;
 import java.util.Map;
 import org.springframework.stereotype.Component;

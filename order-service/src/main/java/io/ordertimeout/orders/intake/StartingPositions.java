@@ -1,11 +1,13 @@
 package io.ordertimeout.orders.intake;
 
-import io.ordertimeout.orders.DatabaseClock;
-import io.ordertimeout.orders.InputTopics;
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.StoredPositions;
-import io.ordertimeout.orders.StoredPositions.Stored;
-import io.ordertimeout.orders.expiry.ExpiryHolds;
+import io.ordertimeout.orders.platform.kafka.InputTopics;
+import io.ordertimeout.orders.platform.kafka.PartitionLeaders;
+import io.ordertimeout.orders.platform.kafka.StoredPositions;
+import io.ordertimeout.orders.platform.kafka.StoredPositions.Stored;
+import io.ordertimeout.orders.platform.kafka.TopicLayoutChangedException;
+import io.ordertimeout.orders.platform.postgres.DatabaseClock;
+import io.ordertimeout.orders.suspension.ExpiryHolds;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -44,7 +46,7 @@ class StartingPositions {
   private final StoredPositions positions;
   private final ExpiryHolds holds;
   private final InputTopics inputTopics;
-  private final Leaders leaders;
+  private final PartitionLeaders leaders;
   private final DatabaseClock clock;
   private final TransactionTemplate transactions;
   private final OrderTimeoutProperties.Topics topics;
@@ -54,7 +56,7 @@ class StartingPositions {
       StoredPositions positions,
       ExpiryHolds holds,
       InputTopics inputTopics,
-      Leaders leaders,
+      PartitionLeaders leaders,
       DatabaseClock clock,
       TransactionTemplate transactions,
       OrderTimeoutProperties properties) {
@@ -100,7 +102,7 @@ class StartingPositions {
   private void seekLed(Consumer<byte[], byte[]> consumer, Set<TopicPartition> partitions) {
     InputTopics.Layout layout = inputTopics.layout();
     if (layout == null) {
-      throw new LayoutChangedException();
+      throw new TopicLayoutChangedException();
     }
     partitions.forEach(partition -> awaitOwnLookUp(consumer, partition));
     Map<TopicPartition, OffsetAndMetadata> committed = consumer.committed(partitions, PATIENCE);

@@ -1,5 +1,6 @@
 /**
- * Reads the events of the shop from Kafka and has them stored, or puts them aside as dead letters.
+ * Step 1: polls the input topics, has each batch stored together with its positions, notifies the
+ * wheels, and commits the offsets.
  */
 @NullMarked
 package io.ordertimeout.orders.intake;

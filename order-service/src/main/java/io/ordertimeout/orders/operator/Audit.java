@@ -1,5 +1,7 @@
 package io.ordertimeout.orders.operator;
 
+import io.ordertimeout.orders.audit.AuditLog;
+import io.ordertimeout.orders.audit.OperatorAction;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -8,9 +10,9 @@ import org.springframework.stereotype.Component;
 @Component
 public class Audit {
 
-  private final OperatorActions actions;
+  private final AuditLog actions;
 
-  Audit(OperatorActions actions) {
+  Audit(AuditLog actions) {
     this.actions = actions;
   }
 

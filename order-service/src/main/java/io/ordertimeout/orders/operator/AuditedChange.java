@@ -1,5 +1,7 @@
 package io.ordertimeout.orders.operator;
 
+import io.ordertimeout.orders.audit.AuditLog;
+import io.ordertimeout.orders.audit.OperatorAction;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -39,18 +41,18 @@ class AuditedChange {
     Effect make();
   }
 
-  private final OperatorActions actions;
+  private final AuditLog actions;
 
-  AuditedChange(OperatorActions actions) {
+  AuditedChange(AuditLog actions) {
     this.actions = actions;
   }
 
   @Transactional
-  Done make(Wish wish, Change change) {
+  ChangeResult make(ChangeRequest wish, Change change) {
     String key = wish.idempotencyKey();
     if (key != null) {
       actions.lock(wish.actor(), key);
-      Optional<OperatorActions.Repeated> earlier = actions.find(wish.actor(), key);
+      Optional<AuditLog.Repeated> earlier = actions.find(wish.actor(), key);
       if (earlier.isPresent()) {
         return repeated(earlier.get(), wish, key);
       }
@@ -59,19 +61,20 @@ class AuditedChange {
     if (effect.wasSo()) {
       return actions
           .latest(effect.subject(), wish.kind())
-          .map(action -> new Done(action, true))
+          .map(action -> new ChangeResult(action, true))
           .orElseThrow(() -> new ImpossibleChangeException("it is so already"));
     }
-    return new Done(actions.add(wish, effect.subject(), effect.before(), effect.after()), false);
+    return new ChangeResult(
+        actions.add(wish, effect.subject(), effect.before(), effect.after()), false);
   }
 
-  private Done repeated(OperatorActions.Repeated earlier, Wish wish, String key) {
+  private ChangeResult repeated(AuditLog.Repeated earlier, ChangeRequest wish, String key) {
     OperatorAction action = earlier.action();
     if (action.kind() != wish.kind() || !actions.isSame(earlier.request(), wish)) {
       throw new ImpossibleChangeException(
           "the idempotency key '%s' was used for something else: %s of %s"
               .formatted(key, action.kind(), action.at()));
     }
-    return new Done(action, true);
+    return new ChangeResult(action, true);
   }
 }

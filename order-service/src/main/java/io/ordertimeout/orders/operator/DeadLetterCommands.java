@@ -1,8 +1,9 @@
 package io.ordertimeout.orders.operator;
 
-import io.ordertimeout.orders.intake.DeadLetterShelf;
+import io.ordertimeout.orders.audit.AuditLog;
+import io.ordertimeout.orders.audit.OperatorAction.Kind;
+import io.ordertimeout.orders.intake.deadletter.DeadLetterReader;
 import io.ordertimeout.orders.operator.AuditedChange.Effect;
-import io.ordertimeout.orders.operator.OperatorAction.Kind;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -15,11 +16,11 @@ public class DeadLetterCommands {
 
   private record Replayed(String to, boolean corrected) {}
 
-  private final DeadLetterShelf shelf;
-  private final OperatorActions actions;
+  private final DeadLetterReader shelf;
+  private final AuditLog actions;
   private final AuditedChange change;
 
-  DeadLetterCommands(DeadLetterShelf shelf, OperatorActions actions, AuditedChange change) {
+  DeadLetterCommands(DeadLetterReader shelf, AuditLog actions, AuditedChange change) {
     this.shelf = shelf;
     this.actions = actions;
     this.change = change;
@@ -32,7 +33,7 @@ public class DeadLetterCommands {
    * @param value what to publish instead of its value; null for its value
    * @throws UnknownSubjectException if there is no such dead letter
    */
-  public Done replay(
+  public ChangeResult replay(
       Requester requester,
       String topic,
       int partition,

@@ -1,13 +1,13 @@
 package io.ordertimeout.orders.operator;
 
-import io.ordertimeout.orders.DatabaseClock;
-import io.ordertimeout.orders.expiry.ExpiryHolds;
-import io.ordertimeout.orders.expiry.ExpiryPauses;
-import io.ordertimeout.orders.expiry.ExpiryPauses.NewPause;
-import io.ordertimeout.orders.expiry.ExpiryPauses.Pause;
-import io.ordertimeout.orders.expiry.ExpiryPauses.PlacedBy;
+import io.ordertimeout.orders.audit.OperatorAction.Kind;
 import io.ordertimeout.orders.operator.AuditedChange.Effect;
-import io.ordertimeout.orders.operator.OperatorAction.Kind;
+import io.ordertimeout.orders.platform.postgres.DatabaseClock;
+import io.ordertimeout.orders.suspension.ExpiryHolds;
+import io.ordertimeout.orders.suspension.ExpiryPauses;
+import io.ordertimeout.orders.suspension.ExpiryPauses.NewPause;
+import io.ordertimeout.orders.suspension.ExpiryPauses.Pause;
+import io.ordertimeout.orders.suspension.ExpiryPauses.PlacedBy;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
@@ -47,7 +47,7 @@ public class ExpiryCommands {
    * @param end when it ends by itself; null for never
    * @throws ImpossibleChangeException if it would end before it begins
    */
-  public Done pause(
+  public ChangeResult pause(
       Requester requester,
       @Nullable String channel,
       boolean movesDeadlines,
@@ -91,7 +91,7 @@ public class ExpiryCommands {
    * @throws UnknownSubjectException if there is no such pause
    * @throws ImpossibleChangeException if it has ended by itself
    */
-  public Done resume(Requester requester, long id, String reason) {
+  public ChangeResult resume(Requester requester, long id, String reason) {
     String subject = Long.toString(id);
     return change.make(
         requester.wish(Kind.RESUME_EXPIRY, reason, Map.of("pause", id)),
@@ -116,7 +116,7 @@ public class ExpiryCommands {
    *
    * @throws UnknownSubjectException if there is no such hold
    */
-  public Done lift(Requester requester, long id, String reason) {
+  public ChangeResult lift(Requester requester, long id, String reason) {
     String subject = Long.toString(id);
     return change.make(
         requester.wish(Kind.LIFT_HOLD, reason, Map.of("hold", id)),

@@ -1,14 +1,15 @@
 package io.ordertimeout.orders.operator;
 
-import io.ordertimeout.orders.DatabaseClock;
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.audit.AuditLog;
+import io.ordertimeout.orders.audit.OperatorAction.Kind;
 import io.ordertimeout.orders.deadline.DecidedBy;
 import io.ordertimeout.orders.deadline.OrderDeadline;
 import io.ordertimeout.orders.deadline.OrderDeadlineRepository;
 import io.ordertimeout.orders.deadline.OrderState;
-import io.ordertimeout.orders.expiry.ParkedOrders;
 import io.ordertimeout.orders.operator.AuditedChange.Effect;
-import io.ordertimeout.orders.operator.OperatorAction.Kind;
+import io.ordertimeout.orders.platform.postgres.DatabaseClock;
+import io.ordertimeout.orders.suspension.ParkedOrders;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -30,7 +31,7 @@ public class OrderCommands {
 
   private final OrderDeadlineRepository orders;
   private final ParkedOrders parked;
-  private final OperatorActions actions;
+  private final AuditLog actions;
   private final AuditedChange change;
   private final DatabaseClock clock;
   private final Duration maxTimeout;
@@ -38,7 +39,7 @@ public class OrderCommands {
   OrderCommands(
       OrderDeadlineRepository orders,
       ParkedOrders parked,
-      OperatorActions actions,
+      AuditLog actions,
       AuditedChange change,
       DatabaseClock clock,
       OrderTimeoutProperties properties) {
@@ -57,7 +58,8 @@ public class OrderCommands {
    * @throws ImpossibleChangeException if it is decided, or the deadline not later than it is or too
    *     late
    */
-  public Done extend(Requester requester, String orderId, Instant newDeadline, String reason) {
+  public ChangeResult extend(
+      Requester requester, String orderId, Instant newDeadline, String reason) {
     Instant deadline = newDeadline.truncatedTo(ChronoUnit.MICROS);
     return change.make(
         requester.wish(
@@ -95,7 +97,7 @@ public class OrderCommands {
    * @throws UnknownSubjectException if there is no such order
    * @throws ImpossibleChangeException if it is decided otherwise
    */
-  public Done close(Requester requester, String orderId, String reason) {
+  public ChangeResult close(Requester requester, String orderId, String reason) {
     return change.make(
         requester.wish(Kind.CLOSE_ORDER, reason, Map.of("orderId", orderId)),
         () -> {
@@ -119,7 +121,7 @@ public class OrderCommands {
    * @throws UnknownSubjectException if there is no such order
    * @throws ImpossibleChangeException if it is decided otherwise
    */
-  public Done cancel(Requester requester, String orderId, String reason) {
+  public ChangeResult cancel(Requester requester, String orderId, String reason) {
     return change.make(
         requester.wish(Kind.CANCEL_ORDER, reason, Map.of("orderId", orderId)),
         () -> {
@@ -147,7 +149,7 @@ public class OrderCommands {
    *
    * @throws UnknownSubjectException if no such order is parked
    */
-  public Done release(Requester requester, String orderId, String reason) {
+  public ChangeResult release(Requester requester, String orderId, String reason) {
     return change.make(
         requester.wish(Kind.RELEASE_ORDER, reason, Map.of("orderId", orderId)),
         () -> {

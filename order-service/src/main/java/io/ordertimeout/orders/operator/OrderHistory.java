@@ -1,8 +1,10 @@
 package io.ordertimeout.orders.operator;
 
+import io.ordertimeout.orders.audit.AuditLog;
+import io.ordertimeout.orders.audit.OperatorAction;
+import io.ordertimeout.orders.audit.OperatorAction.Kind;
 import io.ordertimeout.orders.deadline.OrderDeadline;
-import io.ordertimeout.orders.expiry.ParkedOrders;
-import io.ordertimeout.orders.operator.OperatorAction.Kind;
+import io.ordertimeout.orders.suspension.ParkedOrders;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -87,11 +89,11 @@ public class OrderHistory {
       order by i.ended_at
       """;
 
-  private final OperatorActions actions;
+  private final AuditLog actions;
   private final ParkedOrders parked;
   private final JdbcTemplate jdbc;
 
-  OrderHistory(OperatorActions actions, ParkedOrders parked, JdbcTemplate jdbc) {
+  OrderHistory(AuditLog actions, ParkedOrders parked, JdbcTemplate jdbc) {
     this.actions = actions;
     this.parked = parked;
     this.jdbc = jdbc;

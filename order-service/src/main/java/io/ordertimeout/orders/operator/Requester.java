@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.operator;
 
+import io.ordertimeout.orders.audit.OperatorAction;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -11,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Requester(String name, @Nullable String idempotencyKey) {
 
-  Wish wish(OperatorAction.Kind kind, String reason, Map<String, Object> details) {
-    return new Wish(name, idempotencyKey, kind, reason, details);
+  ChangeRequest wish(OperatorAction.Kind kind, String reason, Map<String, Object> details) {
+    return new ChangeRequest(name, idempotencyKey, kind, reason, details);
   }
 }

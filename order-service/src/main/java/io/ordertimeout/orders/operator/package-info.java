@@ -1,4 +1,4 @@
-/** What operators look at and change: how all stands, one order, pauses; health and metrics. */
+/** What operators can look up and change: orders, pauses, holds, dead letters. */
 @NullMarked
 package io.ordertimeout.orders.operator;
 

@@ -10,13 +10,13 @@ import java.util.UUID;
  * The id of an event, made of what it is about, so that it is the same whoever publishes it and
  * however often: a name-based UUID, version 5 (RFC 9562, section 5.5).
  */
-final class EventId {
+public final class EventId {
 
   private static final UUID NAMESPACE = UUID.fromString("7b6a3a52-6f0e-5d5c-9d57-0e2f3c1a9b44");
 
   private EventId() {}
 
-  static UUID of(OutboxEvent event) {
+  public static UUID of(OutboxEvent event) {
     // Length first, so that no two pairs of order and payment make the same name.
     return nameBased(
         event.kind() + ":" + event.orderId().length() + ":" + event.orderId() + event.paymentId());

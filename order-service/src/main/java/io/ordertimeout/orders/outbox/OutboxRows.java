@@ -78,7 +78,7 @@ public class OutboxRows {
   }
 
   /** At most {@code limit} rows of those shards that are older than the grace, oldest first. */
-  List<OutboxEvent> leftBehind(Set<Integer> shards, double graceSeconds, int limit) {
+  public List<OutboxEvent> leftBehind(Set<Integer> shards, double graceSeconds, int limit) {
     return jdbc.query(LEFT_BEHIND, OutboxRows::event, array(shards), graceSeconds, limit);
   }
 
@@ -86,7 +86,7 @@ public class OutboxRows {
    * Deletes published rows and notes the time with their orders; returns the amounts of the
    * cancelled ones, by currency.
    */
-  Map<String, BigDecimal> delete(Collection<OutboxEvent> published) {
+  public Map<String, BigDecimal> delete(Collection<OutboxEvent> published) {
     Map<String, BigDecimal> amounts = new HashMap<>();
     jdbc.query(
         DELETE,
@@ -99,7 +99,7 @@ public class OutboxRows {
   }
 
   /** How many rows of those shards wait. */
-  long count(Set<Integer> shards) {
+  public long count(Set<Integer> shards) {
     return Objects.requireNonNull(jdbc.queryForObject(COUNT, Long.class, (Object) array(shards)));
   }
 

@@ -1,4 +1,4 @@
-/** Publishes what was decided, at least once, under a stable event id. */
+/** Step 6: the events that were decided and committed but not yet acknowledged by Kafka. */
 @NullMarked
 package io.ordertimeout.orders.outbox;
 

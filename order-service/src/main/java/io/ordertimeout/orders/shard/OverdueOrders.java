@@ -3,10 +3,10 @@ package io.ordertimeout.orders.shard;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.Schema;
-import io.ordertimeout.orders.Step;
-import io.ordertimeout.orders.Steps;
-import io.ordertimeout.orders.expiry.ParkedOrders;
+import io.ordertimeout.orders.platform.monitoring.StepHealth;
+import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
+import io.ordertimeout.orders.platform.postgres.SchemaMigration;
+import io.ordertimeout.orders.suspension.ParkedOrders;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -41,20 +41,20 @@ public class OverdueOrders {
       """;
 
   private final JdbcTemplate jdbc;
-  private final Schema schema;
+  private final SchemaMigration schema;
   private final ParkedOrders parkedOrders;
   private final Shards shards;
   private final Duration overdueAfter;
-  private final Step step;
+  private final StepHealth step;
   private volatile long overdue;
   private volatile long parked;
 
   OverdueOrders(
       JdbcTemplate jdbc,
-      Schema schema,
+      SchemaMigration schema,
       ParkedOrders parkedOrders,
       Shards shards,
-      Steps steps,
+      StepHealthRegistry steps,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
     this.jdbc = jdbc;
@@ -62,7 +62,7 @@ public class OverdueOrders {
     this.parkedOrders = parkedOrders;
     this.shards = shards;
     this.overdueAfter =
-        properties.backstop().overdueAfter().plus(properties.expiry().settlementGrace());
+        properties.reconciler().overdueAfter().plus(properties.expiry().settlementGrace());
     this.step = steps.step("overdue-orders");
     Gauge.builder("order.timeout.overdue", this, o -> o.overdue)
         .description("Pending orders of all shards, owned by anybody or not, long past due")

@@ -5,11 +5,11 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.ordertimeout.engine.ShardedTimers;
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.Step;
-import io.ordertimeout.orders.Steps;
 import io.ordertimeout.orders.deadline.PendingOrders;
 import io.ordertimeout.orders.deadline.PendingOrders.Cursor;
 import io.ordertimeout.orders.deadline.PendingOrders.Page;
+import io.ordertimeout.orders.platform.monitoring.StepHealth;
+import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -34,14 +34,17 @@ class ShardRebuild {
 
   private final PendingOrders orders;
   private final int pageSize;
-  private final Step step;
+  private final StepHealth step;
   private final Timer seconds;
   private final Counter rebuilt;
   private final ExecutorService threads =
       Executors.newFixedThreadPool(THREADS, new CustomizableThreadFactory("shard-rebuild-"));
 
   ShardRebuild(
-      PendingOrders orders, Steps steps, OrderTimeoutProperties properties, MeterRegistry meters) {
+      PendingOrders orders,
+      StepHealthRegistry steps,
+      OrderTimeoutProperties properties,
+      MeterRegistry meters) {
     this.orders = orders;
     this.step = steps.step("shard-rebuild");
     this.pageSize = properties.wheel().loadPage();

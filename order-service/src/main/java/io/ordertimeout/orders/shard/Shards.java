@@ -5,13 +5,13 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.engine.ShardedTimers;
 import io.ordertimeout.engine.TimersConfig;
-import io.ordertimeout.orders.DatabaseClock;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.deadline.PendingOrder;
 import io.ordertimeout.orders.expiry.Expiry;
-import io.ordertimeout.orders.expiry.ExpiryHolds;
-import io.ordertimeout.orders.expiry.PaymentWatermark;
-import io.ordertimeout.orders.outbox.Relay;
+import io.ordertimeout.orders.platform.postgres.DatabaseClock;
+import io.ordertimeout.orders.relay.OutboxRelay;
+import io.ordertimeout.orders.suspension.ExpiryHolds;
+import io.ordertimeout.orders.watermark.PaymentWatermark;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -48,7 +48,7 @@ public class Shards implements SmartLifecycle {
   private final ShardRebuild rebuild;
   private final PaymentWatermark watermark;
   private final ExpiryHolds holds;
-  private final Relay relay;
+  private final OutboxRelay relay;
   private final MeterRegistry meters;
   private final Map<Integer, Ownership> owned = new ConcurrentHashMap<>();
   private volatile boolean running;
@@ -61,7 +61,7 @@ public class Shards implements SmartLifecycle {
       ShardRebuild rebuild,
       PaymentWatermark watermark,
       ExpiryHolds holds,
-      Relay relay,
+      OutboxRelay relay,
       DatabaseClock clock,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {

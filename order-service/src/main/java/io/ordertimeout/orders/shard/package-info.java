@@ -1,4 +1,7 @@
-/** Which shards this instance owns, and their timing wheels, rebuilt from Postgres. */
+/**
+ * Step 3: the shards that this instance owns and their timing wheels, which are rebuilt from
+ * Postgres.
+ */
 @NullMarked
 package io.ordertimeout.orders.shard;
 

@@ -1,3 +1,4 @@
+/** Tests of the expiry. */
 @NullMarked
 package io.ordertimeout.orders.expiry;
 

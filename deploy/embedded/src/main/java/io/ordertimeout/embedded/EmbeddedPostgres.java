@@ -1,0 +1,296 @@
+package io.ordertimeout.embedded;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A real Postgres server, as durable as a real one, on the loopback address.
+ *
+ * <p>Its directory holds {@code data}, {@code password} and {@code server.log}. The server is a
+ * process of its own and outlives a JVM that is killed; the next start on the same directory stops
+ * such an orphan first. The caller sees to it that one process at a time uses the directory.
+ */
+public final class EmbeddedPostgres implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(EmbeddedPostgres.class);
+
+  public static final String NAME = "ordertimeout"; // of the database and of its user
+
+  private static final String SETTINGS = "order-timeout.conf";
+  private static final int WAIT_SECONDS = 60;
+
+  /**
+   * What the server proves itself with, so that clients may come by TLS.
+   *
+   * @param certificate its certificate and those up to the authority, PEM
+   * @param privateKey PEM
+   */
+  public record Identity(String certificate, String privateKey) {
+
+    /** The key stays secret. */
+    @Override
+    public String toString() {
+      return "Identity";
+    }
+  }
+
+  private final Path home;
+  private final Path data;
+  private final int port;
+  private final PostgresBinaries binaries;
+  private final Privileges privileges;
+  private final String password;
+  private final @Nullable Identity identity;
+  private boolean running;
+
+  /** Also stops an orphan of the last run, since that may hold the port. */
+  public EmbeddedPostgres(Path home, int preferredPort) throws IOException {
+    this(home, preferredPort, null);
+  }
+
+  /** A server that takes connections by TLS, beside open ones. */
+  public EmbeddedPostgres(Path home, int preferredPort, @Nullable Identity identity)
+      throws IOException {
+    this.identity = identity;
+    this.home = Files.createDirectories(home.toAbsolutePath().normalize());
+    this.data = this.home.resolve("data");
+    this.binaries = PostgresBinaries.unpacked();
+    this.privileges = Privileges.detect();
+    this.password = Passwords.in(passwordFile());
+    clearOfLastRun();
+    this.port = Ports.free("Postgres", preferredPort);
+  }
+
+  public String jdbcUrl() {
+    return jdbcUrl(NAME);
+  }
+
+  public String password() {
+    return password;
+  }
+
+  Path passwordFile() {
+    return home.resolve("password");
+  }
+
+  public synchronized void start() throws IOException {
+    if (running) {
+      return;
+    }
+    if (identity != null) {
+      PrivateFile.write(certificateFile(), identity.certificate());
+      PrivateFile.write(keyFile(), identity.privateKey());
+    }
+    privileges.own(home);
+    clearOfLastRun();
+    if (!Files.exists(data)) {
+      initialise();
+    }
+    Files.writeString(data.resolve(SETTINGS), settings());
+    run(
+        "pg_ctl",
+        "start",
+        "-w",
+        "-t",
+        String.valueOf(WAIT_SECONDS),
+        "-D",
+        data.toString(),
+        "-l",
+        home.resolve("server.log").toString());
+    running = true;
+    createDatabase();
+  }
+
+  /** Stops the server as an operator does: clients are disconnected, everything is written. */
+  public synchronized void stop() throws IOException {
+    stop("fast");
+  }
+
+  /** Stops the server as a crash does: it recovers from its log at the next start. */
+  public synchronized void crash() throws IOException {
+    stop("immediate");
+  }
+
+  @Override
+  public void close() throws IOException {
+    stop();
+  }
+
+  private void stop(String mode) throws IOException {
+    if (running) {
+      pgCtlStop(mode);
+      running = false;
+    }
+  }
+
+  private void pgCtlStop(String mode) throws IOException {
+    run(
+        "pg_ctl",
+        "stop",
+        "-w",
+        "-t",
+        String.valueOf(WAIT_SECONDS),
+        "-m",
+        mode,
+        "-D",
+        data.toString());
+  }
+
+  private void clearOfLastRun() throws IOException {
+    Postmaster postmaster = Postmaster.of(data).orElse(null);
+    if (postmaster == null) {
+      return;
+    }
+    switch (postmaster.state()) {
+      case ORPHAN -> {
+        log.warn(
+            "Postgres of the last run still runs as process {} on {}: stopping it",
+            postmaster.pid(),
+            data);
+        pgCtlStop("fast");
+      }
+      case RECYCLED -> {
+        // Postgres itself would take that other program for a running server and refuse to start.
+        log.warn(
+            "Postgres of the last run was killed, its process id {} now belongs to another program:"
+                + " removing {}",
+            postmaster.pid(),
+            data.resolve(Postmaster.FILE));
+        Files.deleteIfExists(data.resolve(Postmaster.FILE));
+      }
+      case GONE -> log.info("Postgres was not stopped by the last run: it recovers from its log");
+    }
+  }
+
+  /** Prepares the data under another name, so that half of it is never taken for the whole. */
+  private void initialise() throws IOException {
+    log.info("Creating a Postgres database in {}", data);
+    Path unfinished = home.resolve("data.unfinished");
+    Directories.delete(unfinished);
+    run(
+        "initdb",
+        "--pgdata=" + unfinished,
+        "--username=" + NAME,
+        "--pwfile=" + passwordFile(),
+        "--auth=scram-sha-256",
+        "--encoding=UTF8",
+        "--locale=C",
+        "--locale-provider=builtin",
+        "--builtin-locale=C.UTF-8",
+        "--no-instructions");
+    Files.writeString(
+        unfinished.resolve("postgresql.conf"),
+        System.lineSeparator() + "include '" + SETTINGS + "'" + System.lineSeparator(),
+        StandardOpenOption.APPEND);
+    Files.move(unfinished, data, StandardCopyOption.ATOMIC_MOVE);
+  }
+
+  private String settings() {
+    return """
+        # Written at every start.
+        port = %d
+        listen_addresses = '%s'
+        unix_socket_directories = ''
+        max_connections = 200
+        fsync = on
+        full_page_writes = on
+        synchronous_commit = on
+        log_min_messages = warning
+        """
+            .formatted(port, Ports.LOOPBACK)
+        + (identity == null
+            ? ""
+            : """
+            ssl = on
+            ssl_cert_file = '%s'
+            ssl_key_file = '%s'
+            """
+                .formatted(certificateFile(), keyFile()));
+  }
+
+  private Path certificateFile() {
+    return home.resolve("server.crt");
+  }
+
+  private Path keyFile() {
+    return home.resolve("server.key");
+  }
+
+  private void createDatabase() throws IOException {
+    try (Connection connection = DriverManager.getConnection(jdbcUrl("postgres"), NAME, password);
+        Statement statement = connection.createStatement();
+        ResultSet found =
+            statement.executeQuery("select 1 from pg_database where datname = '" + NAME + "'")) {
+      if (!found.next()) {
+        statement.execute("create database " + NAME);
+      }
+    } catch (SQLException e) {
+      throw new IOException("Cannot create the database " + NAME + " on port " + port, e);
+    }
+  }
+
+  private String jdbcUrl(String database) {
+    return "jdbc:postgresql://" + Ports.LOOPBACK + ":" + port + "/" + database;
+  }
+
+  /** Runs a program of Postgres to its end; its output goes into the message of a failure. */
+  private void run(String program, String... arguments) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(binaries.program(program).toString());
+    command.addAll(List.of(arguments));
+    // A file, not a pipe: the server inherits it and would keep a pipe open.
+    Path output = Files.createTempFile("postgres", ".out");
+    try {
+      ProcessBuilder builder =
+          new ProcessBuilder(privileges.wrap(command))
+              .directory(home.toFile())
+              .redirectErrorStream(true)
+              .redirectOutput(output.toFile());
+      builder.environment().keySet().removeIf(name -> name.startsWith("PG"));
+      builder.environment().put("LC_ALL", "C");
+      Process process = builder.start();
+      if (!process.waitFor(2L * WAIT_SECONDS, TimeUnit.SECONDS)) {
+        process.destroyForcibly();
+        throw new IOException(program + " did not end in time: " + Files.readString(output));
+      }
+      if (process.exitValue() != 0) {
+        throw new IOException(
+            program
+                + " failed ("
+                + process.exitValue()
+                + "): "
+                + Files.readString(output).strip()
+                + lastLogLines());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException(program + " was interrupted", e);
+    } finally {
+      Files.deleteIfExists(output);
+    }
+  }
+
+  private String lastLogLines() throws IOException {
+    Path serverLog = home.resolve("server.log");
+    if (!Files.exists(serverLog)) {
+      return "";
+    }
+    List<String> lines = Files.readAllLines(serverLog);
+    return System.lineSeparator()
+        + String.join(
+            System.lineSeparator(), lines.subList(Math.max(0, lines.size() - 5), lines.size()));
+  }
+}

@@ -1,0 +1,139 @@
+package io.ordertimeout.it.crash;
+
+import static io.ordertimeout.it.crash.CrashingService.reached;
+
+import io.ordertimeout.it.support.Interceptors;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The seams of one database connection: before and behind its statements, and behind its commits.
+ * Statements are told by what they do, not by their whole text.
+ */
+final class StatementInterceptors {
+
+  private static volatile boolean stored;
+
+  private final Connection connection;
+
+  /** What the transaction under way has done; used by the connection's thread alone. */
+  private final List<String> done = new ArrayList<>();
+
+  private StatementInterceptors(Connection connection) {
+    this.connection = connection;
+  }
+
+  /** Whether any event has been stored. */
+  static boolean hasStored() {
+    return stored;
+  }
+
+  /** Around a data source. */
+  static @Nullable Object connection(MethodInvocation call) throws Throwable {
+    Object made = call.proceed();
+    return made instanceof Connection connection
+        ? Interceptors.around(
+            Connection.class, connection, new StatementInterceptors(connection)::onConnection)
+        : made;
+  }
+
+  private @Nullable Object onConnection(MethodInvocation call) throws Throwable {
+    Object result = call.proceed();
+    switch (call.getMethod().getName()) {
+      case "prepareStatement" -> {
+        String sql = ((String) call.getArguments()[0]).toLowerCase(Locale.ROOT);
+        return Interceptors.around(
+            PreparedStatement.class,
+            Objects.requireNonNull(result),
+            execution -> onStatement(sql, execution));
+      }
+      case "commit" -> committed();
+      case "rollback" -> done.clear();
+      default -> {
+        // Nothing that ends a step.
+      }
+    }
+    return result;
+  }
+
+  private @Nullable Object onStatement(String sql, MethodInvocation call) throws Throwable {
+    if (!call.getMethod().getName().startsWith("execute")) {
+      return call.proceed();
+    }
+    before(sql);
+    Object result = call.proceed();
+    behind(sql);
+    return result;
+  }
+
+  private static void before(String sql) {
+    if (registers(sql)) {
+      reached(CrashPoint.BEFORE_STORE);
+    } else if (decides(sql)) {
+      reached(CrashPoint.BEFORE_DECISION);
+    } else if (deletes(sql)) {
+      reached(CrashPoint.BEFORE_OUTBOX_DELETE);
+    }
+  }
+
+  private void behind(String sql) throws SQLException {
+    if (registers(sql)) {
+      reached(CrashPoint.ORDERS_WRITTEN);
+    } else if (settles(sql)) {
+      reached(CrashPoint.PAYMENTS_WRITTEN);
+    } else if (readsPage(sql)) {
+      reached(CrashPoint.REBUILDING);
+    }
+    done.add(sql);
+    if (connection.getAutoCommit()) {
+      committed();
+    }
+  }
+
+  private void committed() {
+    for (String sql : done) {
+      if (registers(sql) || settles(sql)) {
+        stored = true;
+        reached(CrashPoint.STORED);
+      } else if (raisesConflict(sql)) {
+        reached(CrashPoint.CONFLICT_STORED);
+      } else if (decides(sql)) {
+        reached(CrashPoint.DECIDED);
+      } else if (deletes(sql)) {
+        reached(CrashPoint.OUTBOX_DELETED);
+      }
+    }
+    done.clear();
+  }
+
+  private static boolean registers(String sql) {
+    return sql.contains("insert into order_deadline") && !sql.contains("closed_at");
+  }
+
+  private static boolean settles(String sql) {
+    return sql.contains("insert into order_deadline") && sql.contains("closed_at");
+  }
+
+  private static boolean raisesConflict(String sql) {
+    return sql.contains("insert into payment_conflict");
+  }
+
+  private static boolean decides(String sql) {
+    return sql.contains("update order_deadline") && sql.contains("insert into outbox");
+  }
+
+  private static boolean deletes(String sql) {
+    return sql.contains("delete from outbox");
+  }
+
+  private static boolean readsPage(String sql) {
+    return sql.contains("from order_deadline") && sql.contains("order by deadline, id");
+  }
+}

@@ -1,0 +1,291 @@
+package io.ordertimeout.it.oracle;
+
+import io.ordertimeout.it.oracle.Entry.Cancellation;
+import io.ordertimeout.it.oracle.Entry.Closing;
+import io.ordertimeout.it.oracle.Entry.Conflict;
+import io.ordertimeout.it.oracle.Entry.Creation;
+import io.ordertimeout.it.oracle.Entry.Payment;
+import io.ordertimeout.it.oracle.Entry.Settling;
+import io.ordertimeout.it.oracle.Violation.Kind;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Holds the history of one order against the promises, once everything is quiet: all input is
+ * stored, nothing waits in the outbox, all that was published is read.
+ *
+ * <p>Where the promises leave the outcome open, as of a payment appended after the deadline, every
+ * outcome that they allow is accepted; what follows from it is then judged exactly.
+ */
+final class Judge {
+
+  /**
+   * A payment counts as appended when it can be read. The broker stamps it a moment before, so of
+   * one stamped this shortly before the deadline only the acknowledgement proves that it was in
+   * time.
+   */
+  static final Duration STAMP_TO_VISIBLE = Duration.ofSeconds(1);
+
+  private final OrderHistory order;
+  private final Instant now;
+  private final @Nullable Creation creation;
+  private final @Nullable TableRow row;
+  private final List<Violation> violations = new ArrayList<>();
+
+  private Judge(OrderHistory order, Instant now) {
+    this.order = order;
+    this.now = now;
+    this.creation = order.creation();
+    this.row = order.row();
+  }
+
+  /**
+   * The promises that the history breaks.
+   *
+   * @param now Postgres's clock when the table was read
+   */
+  static List<Violation> judge(OrderHistory order, Instant now) {
+    Judge judge = new Judge(order, now);
+    judge.state();
+    judge.decision();
+    judge.cancellations();
+    judge.conflicts();
+    return judge.violations;
+  }
+
+  /** Whether the record was certainly in Kafka before the deadline. */
+  static boolean inTime(Settling settling, Instant deadline) {
+    if (!stampedBefore(settling, deadline)) {
+      return false;
+    }
+    Instant acknowledgedAt = settling.acknowledgedAt();
+    return (acknowledgedAt != null && acknowledgedAt.isBefore(deadline))
+        || settling.appendedAt().isBefore(deadline.minus(STAMP_TO_VISIBLE));
+  }
+
+  /** Whether an order was cancelled over a record of which it cannot be told if it was in time. */
+  static boolean undecidable(OrderHistory order) {
+    Creation creation = order.creation();
+    return creation != null
+        && !order.cancellations().isEmpty()
+        && order
+            .settlings()
+            .anyMatch(
+                settling ->
+                    stampedBefore(settling, creation.deadline())
+                        && !inTime(settling, creation.deadline()));
+  }
+
+  private static boolean stampedBefore(Entry entry, Instant deadline) {
+    return entry.appendedAt().toEpochMilli() < deadline.toEpochMilli();
+  }
+
+  /** What the table says in the end, against what was produced. */
+  private void state() {
+    boolean known = creation != null || order.settlings().findAny().isPresent();
+    if (row == null) {
+      if (known) {
+        broken(Kind.LOST, "the table does not know the order");
+      }
+      return;
+    }
+    if (!known) {
+      broken(Kind.UNFOUNDED, "the table knows an order that nobody spoke of");
+      return;
+    }
+    switch (row.state()) {
+      case "PENDING" -> pending();
+      case "PAID" -> paid(row);
+      case "CLOSED" -> {
+        if (order.closings().isEmpty()) {
+          broken(Kind.UNFOUNDED, "closed without a closing");
+        }
+      }
+      case "CANCELLED" -> cancelled(row);
+      default -> broken(Kind.WRONG_FIELDS, "no such state");
+    }
+    Instant createdAt = creation == null ? null : creation.createdAt();
+    Instant deadline = creation == null ? null : creation.deadline();
+    same("createdAt of the row", row.createdAt(), createdAt);
+    same("deadline of the row", row.deadline(), deadline);
+  }
+
+  private void pending() {
+    if (order.settlings().findAny().isPresent()) {
+      broken(Kind.LOST, "pending although it was paid or closed");
+    } else if (creation == null) {
+      broken(Kind.UNFOUNDED, "pending without a creation");
+    } else if (!creation.deadline().isAfter(now)) {
+      broken(Kind.LOST, "pending at " + now + " although its deadline has passed");
+    }
+  }
+
+  private void paid(TableRow paid) {
+    if (order.payments().isEmpty()) {
+      broken(Kind.UNFOUNDED, "paid without a committed payment");
+    } else {
+      same("paymentId of the row", paid.paymentId(), order.payments().get(0).paymentId());
+    }
+  }
+
+  private void cancelled(TableRow cancelled) {
+    if (creation == null) {
+      broken(Kind.UNFOUNDED, "cancelled without a creation");
+    } else if (cancelled.decidedAt() == null) {
+      broken(Kind.WRONG_FIELDS, "cancelled at no time");
+    } else if (cancelled.decidedAt().isBefore(creation.deadline())) {
+      broken(Kind.EARLY, "decided at " + cancelled.decidedAt());
+    }
+    if (order.cancellations().isEmpty()) {
+      broken(Kind.LOST, "cancelled, and nobody was told");
+    }
+  }
+
+  /** One decision, and none against a payment or closing in time. */
+  private void decision() {
+    if (order.cancellations().isEmpty() && !isInState("CANCELLED")) {
+      return;
+    }
+    if (!isInState("CANCELLED")) {
+      broken(Kind.DECIDED_TWICE, "published as cancelled, but the table says otherwise");
+    }
+    distinct(
+        Kind.DECIDED_TWICE, "event id", order.cancellations().stream().map(Cancellation::eventId));
+    distinct(
+        Kind.DECIDED_TWICE,
+        "time of cancellation",
+        order.cancellations().stream().map(c -> String.valueOf(c.cancelledAt())));
+    if (creation == null) {
+      return;
+    }
+    for (Payment payment : order.payments()) {
+      if (inTime(payment, creation.deadline())) {
+        broken(Kind.PAID_YET_CANCELLED, "paid in time by " + payment.place());
+      }
+    }
+    for (Closing closing : order.closings()) {
+      if (inTime(closing, creation.deadline())) {
+        broken(Kind.CLOSED_YET_CANCELLED, "closed in time by " + closing.place());
+      }
+    }
+  }
+
+  private void cancellations() {
+    for (Cancellation cancelled : order.cancellations()) {
+      form(cancelled.place(), cancelled.fault());
+      same("reason", cancelled.reason(), "PAYMENT_TIMEOUT");
+      if (creation == null) {
+        continue;
+      }
+      same("createdAt", cancelled.createdAt(), creation.createdAt());
+      same("deadline", cancelled.deadline(), creation.deadline());
+      Instant cancelledAt = cancelled.cancelledAt();
+      if (cancelledAt == null) {
+        broken(Kind.WRONG_FIELDS, "cancelledAt is missing");
+      } else if (cancelledAt.isBefore(creation.deadline())) {
+        broken(Kind.EARLY, "cancelled at " + cancelledAt);
+      }
+      if (stampedBefore(cancelled, creation.deadline())) {
+        broken(Kind.EARLY, "published at " + cancelled.appendedAt());
+      }
+      if (row != null && isInState("CANCELLED")) {
+        same("cancelledAt", cancelledAt, row.decidedAt());
+      }
+    }
+  }
+
+  /** A payment conflicts with a cancelled or closed order, and with no other. */
+  private void conflicts() {
+    Map<String, List<Conflict>> byPayment =
+        order.conflicts().stream().collect(Collectors.groupingBy(Conflict::paymentId));
+    Set<String> payments =
+        order.payments().stream().map(Payment::paymentId).collect(Collectors.toSet());
+    boolean expected = isInState("CANCELLED") || isInState("CLOSED");
+    if (expected) {
+      for (String paymentId : payments) {
+        if (!byPayment.containsKey(paymentId)) {
+          broken(Kind.CONFLICT_MISSING, "nobody was told of payment " + paymentId);
+        }
+      }
+    }
+    byPayment.forEach(
+        (paymentId, conflicts) -> {
+          if (!expected || !payments.contains(paymentId)) {
+            broken(Kind.CONFLICT_UNFOUNDED, "conflict of payment " + paymentId);
+          }
+          distinct(
+              Kind.CONFLICT_TWICE,
+              "event id of payment " + paymentId,
+              conflicts.stream().map(Conflict::eventId));
+          conflicts.forEach(this::conflict);
+        });
+  }
+
+  private void conflict(Conflict conflict) {
+    form(conflict.place(), conflict.fault());
+    Set<Instant> paidAt =
+        order.payments().stream()
+            .filter(payment -> payment.paymentId().equals(conflict.paymentId()))
+            .map(Payment::paidAt)
+            .collect(Collectors.toSet());
+    if (!paidAt.isEmpty() && !paidAt.contains(conflict.paidAt())) {
+      broken(Kind.WRONG_FIELDS, "paidAt is " + conflict.paidAt() + ", not one of " + paidAt);
+    }
+    if (creation != null && isInState("CANCELLED")) {
+      same("deadline of the conflict", conflict.deadline(), creation.deadline());
+      same(
+          "cancelledAt of the conflict",
+          conflict.cancelledAt(),
+          row == null ? null : row.decidedAt());
+    } else {
+      // The closing and the payment may both have come before the creation.
+      if (conflict.deadline() != null) {
+        same(
+            "deadline of the conflict",
+            conflict.deadline(),
+            creation == null ? null : creation.deadline());
+      }
+      same("cancelledAt of the conflict", conflict.cancelledAt(), null);
+    }
+    boolean paidInTime =
+        conflict.paidAt() != null
+            && conflict.deadline() != null
+            && !conflict.paidAt().isAfter(conflict.deadline());
+    same("kind", conflict.kind(), paidInTime ? "PAID_IN_TIME_DELIVERED_LATE" : "PAID_LATE");
+  }
+
+  private boolean isInState(String state) {
+    return row != null && row.state().equals(state);
+  }
+
+  private void form(Place place, @Nullable String fault) {
+    if (fault != null) {
+      broken(Kind.WRONG_FIELDS, place + ": " + fault);
+    }
+  }
+
+  private void same(String what, @Nullable Object actual, @Nullable Object expected) {
+    if (!Objects.equals(actual, expected)) {
+      broken(Kind.WRONG_FIELDS, what + " is " + actual + ", not " + expected);
+    }
+  }
+
+  private void distinct(Kind kind, String what, Stream<String> values) {
+    Set<String> found = values.collect(Collectors.toSet());
+    if (found.size() > 1) {
+      broken(kind, "more than one " + what + ": " + found);
+    }
+  }
+
+  private void broken(Kind kind, String explanation) {
+    violations.add(new Violation(kind, explanation, order.toString()));
+  }
+}

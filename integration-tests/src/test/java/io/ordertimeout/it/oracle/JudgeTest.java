@@ -1,0 +1,495 @@
+package io.ordertimeout.it.oracle;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ordertimeout.it.oracle.Entry.Cancellation;
+import io.ordertimeout.it.oracle.Entry.Closing;
+import io.ordertimeout.it.oracle.Entry.Conflict;
+import io.ordertimeout.it.oracle.Entry.Creation;
+import io.ordertimeout.it.oracle.Entry.Payment;
+import io.ordertimeout.it.oracle.Violation.Kind;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+/** Made-up histories, each with what the judge has to say of it. */
+class JudgeTest {
+
+  private static final Instant CREATED = Instant.parse("2026-01-01T00:00:00.000250Z");
+  private static final Instant DEADLINE = CREATED.plusSeconds(10);
+  private static final Instant DECIDED = DEADLINE.plusMillis(20);
+  private static final Instant IN_TIME = instant(-5_000);
+  private static final Instant LATE = instant(300);
+  private static final Instant NOW = DEADLINE.plusSeconds(60);
+  private static final String IN_TIME_KIND = "PAID_IN_TIME_DELIVERED_LATE";
+  private static final String LATE_KIND = "PAID_LATE";
+
+  private final List<Creation> creations = new ArrayList<>();
+  private final List<Payment> payments = new ArrayList<>();
+  private final List<Closing> closings = new ArrayList<>();
+  private final List<Cancellation> cancellations = new ArrayList<>();
+  private final List<Conflict> conflicts = new ArrayList<>();
+  private @Nullable TableRow row;
+  private int offset;
+
+  @Nested
+  class KeptPromises {
+
+    @Test
+    void anUnpaidOrderIsCancelled() {
+      created();
+      cancelled();
+      assertKept();
+    }
+
+    @Test
+    void aPublicationMayBeRepeated() {
+      created();
+      cancelled();
+      publish("e1", DECIDED, DECIDED.plusSeconds(30));
+      assertKept();
+    }
+
+    @Test
+    void aPaidOrderIsPaid() {
+      created();
+      paid("p1", IN_TIME);
+      row("PAID", IN_TIME, "p1");
+      assertKept();
+    }
+
+    @Test
+    void aLatePaymentMayWin() {
+      created();
+      paid("p1", LATE);
+      row("PAID", LATE, "p1");
+      assertKept();
+    }
+
+    @Test
+    void aLatePaymentMayLoseAndConflict() {
+      created();
+      paid("p1", LATE);
+      cancelled();
+      conflict("e2", "p1", LATE, LATE_KIND);
+      assertKept();
+    }
+
+    @Test
+    void aPaymentStampedButNotVisibleAtTheDeadlineMayLose() {
+      created();
+      payments.add(
+          new Payment(place("paid"), instant(-3), DEADLINE.plusMillis(2), "p1", instant(-3)));
+      cancelled();
+      conflict("e2", "p1", instant(-3), IN_TIME_KIND);
+      assertKept();
+      assertThat(Judge.undecidable(history())).isTrue();
+    }
+
+    @Test
+    void aSecondPaymentOfAPaidOrderIsNoConflict() {
+      created();
+      paid("p1", IN_TIME);
+      paid("p2", LATE);
+      row("PAID", IN_TIME, "p1");
+      assertKept();
+    }
+
+    @Test
+    void aPaymentOfAClosedOrderConflicts() {
+      created();
+      closed(IN_TIME);
+      paid("p1", IN_TIME);
+      row("CLOSED", IN_TIME, null);
+      conflicts.add(
+          new Conflict(
+              place("conflict"), LATE, "e2", "p1", IN_TIME_KIND, IN_TIME, DEADLINE, null, null));
+      assertKept();
+    }
+
+    @Test
+    void aConflictBeforeTheCreationKnowsNoDeadline() {
+      closed(IN_TIME);
+      paid("p1", IN_TIME);
+      row = new TableRow("CLOSED", null, null, IN_TIME, null);
+      conflicts.add(
+          new Conflict(place("conflict"), LATE, "e2", "p1", LATE_KIND, IN_TIME, null, null, null));
+      assertKept();
+    }
+
+    @Test
+    void anOrderWhoseDeadlineIsToComeIsPending() {
+      created();
+      row = new TableRow("PENDING", CREATED, DEADLINE, null, null);
+      assertThat(Judge.judge(history(), DEADLINE.minusMillis(1))).isEmpty();
+    }
+
+    @Test
+    void aRepeatedCreationDoesNotMoveTheDeadline() {
+      created();
+      creations.add(
+          new Creation(place("created"), CREATED.plusSeconds(1), CREATED, DEADLINE.plusSeconds(5)));
+      cancelled();
+      assertKept();
+    }
+  }
+
+  @Nested
+  class Lost {
+
+    @Test
+    void anOrderThatTheTableDoesNotKnow() {
+      created();
+      assertBroken(Kind.LOST);
+    }
+
+    @Test
+    void aPaymentThatTheTableDoesNotKnow() {
+      paid("p1", IN_TIME);
+      assertBroken(Kind.LOST);
+    }
+
+    @Test
+    void anOrderStillPendingAfterItsDeadline() {
+      created();
+      row = new TableRow("PENDING", CREATED, DEADLINE, null, null);
+      assertBroken(Kind.LOST);
+    }
+
+    @Test
+    void anOrderStillPendingAfterItsPayment() {
+      created();
+      paid("p1", IN_TIME);
+      row = new TableRow("PENDING", CREATED, DEADLINE, null, null);
+      assertBroken(Kind.LOST);
+    }
+
+    @Test
+    void aCancellationThatNobodyWasToldOf() {
+      created();
+      row("CANCELLED", DECIDED, null);
+      assertBroken(Kind.LOST);
+    }
+  }
+
+  @Nested
+  class Early {
+
+    @Test
+    void aDecisionBeforeTheDeadline() {
+      created();
+      Instant early = DEADLINE.minusNanos(1_000);
+      row("CANCELLED", early, null);
+      publish("e1", early, DECIDED);
+      assertBroken(Kind.EARLY, Kind.EARLY);
+    }
+
+    @Test
+    void aPublicationBeforeTheDeadline() {
+      created();
+      row("CANCELLED", DECIDED, null);
+      publish("e1", DECIDED, instant(-1));
+      assertBroken(Kind.EARLY);
+    }
+  }
+
+  @Nested
+  class DecidedTwice {
+
+    @Test
+    void twoEventIds() {
+      created();
+      cancelled();
+      publish("e2", DECIDED, LATE);
+      assertBroken(Kind.DECIDED_TWICE);
+    }
+
+    @Test
+    void twoTimesOfCancellation() {
+      created();
+      cancelled();
+      publish("e1", DECIDED.plusMillis(1), LATE);
+      assertBroken(Kind.DECIDED_TWICE, Kind.WRONG_FIELDS);
+    }
+
+    @Test
+    void cancelledForTheShopAndPaidInTheTable() {
+      created();
+      paid("p1", LATE);
+      row("PAID", LATE, "p1");
+      publish("e1", DECIDED, DECIDED);
+      assertBroken(Kind.DECIDED_TWICE);
+    }
+  }
+
+  @Nested
+  class Overridden {
+
+    @Test
+    void aPaymentAcknowledgedBeforeTheDeadline() {
+      created();
+      paid("p1", instant(-2));
+      cancelled();
+      conflict("e2", "p1", instant(-2), IN_TIME_KIND);
+      assertBroken(Kind.PAID_YET_CANCELLED);
+    }
+
+    @Test
+    void aPaymentWhoseAcknowledgementWasLostButWhichIsLongInKafka() {
+      created();
+      payments.add(new Payment(place("paid"), IN_TIME, null, "p1", IN_TIME));
+      cancelled();
+      conflict("e2", "p1", IN_TIME, IN_TIME_KIND);
+      assertBroken(Kind.PAID_YET_CANCELLED);
+    }
+
+    @Test
+    void aClosingBeforeTheDeadline() {
+      created();
+      closed(IN_TIME);
+      cancelled();
+      assertBroken(Kind.CLOSED_YET_CANCELLED);
+    }
+  }
+
+  @Nested
+  class Conflicts {
+
+    @Test
+    void aLatePaymentThatNobodyWasToldOf() {
+      created();
+      paid("p1", LATE);
+      cancelled();
+      assertBroken(Kind.CONFLICT_MISSING);
+    }
+
+    @Test
+    void aPaymentOfAClosedOrderThatNobodyWasToldOf() {
+      created();
+      closed(IN_TIME);
+      paid("p1", LATE);
+      row("CLOSED", IN_TIME, null);
+      assertBroken(Kind.CONFLICT_MISSING);
+    }
+
+    @Test
+    void oneOfTwoLatePaymentsMissing() {
+      created();
+      paid("p1", LATE);
+      paid("p2", LATE);
+      cancelled();
+      conflict("e2", "p1", LATE, LATE_KIND);
+      assertBroken(Kind.CONFLICT_MISSING);
+    }
+
+    @Test
+    void twoConflictsOfOnePayment() {
+      created();
+      paid("p1", LATE);
+      cancelled();
+      conflict("e2", "p1", LATE, LATE_KIND);
+      conflict("e3", "p1", LATE, LATE_KIND);
+      assertBroken(Kind.CONFLICT_TWICE);
+    }
+
+    @Test
+    void aConflictOfTheDecidingPayment() {
+      created();
+      paid("p1", LATE);
+      row("PAID", LATE, "p1");
+      conflicts.add(
+          new Conflict(place("conflict"), LATE, "e2", "p1", LATE_KIND, LATE, DEADLINE, null, null));
+      assertBroken(Kind.CONFLICT_UNFOUNDED);
+    }
+
+    @Test
+    void aConflictOfAnAbortedPayment() {
+      created();
+      cancelled();
+      conflict("e2", "p1", LATE, LATE_KIND);
+      assertBroken(Kind.CONFLICT_UNFOUNDED);
+    }
+
+    @Test
+    void theWrongKind() {
+      created();
+      paid("p1", LATE);
+      cancelled();
+      conflict("e2", "p1", LATE, IN_TIME_KIND);
+      assertBroken(Kind.WRONG_FIELDS);
+    }
+  }
+
+  @Nested
+  class Unfounded {
+
+    @Test
+    void paidByAnAbortedPayment() {
+      created();
+      row("PAID", IN_TIME, "p1");
+      assertBroken(Kind.UNFOUNDED);
+    }
+
+    @Test
+    void closedByNobody() {
+      created();
+      row("CLOSED", IN_TIME, null);
+      assertBroken(Kind.UNFOUNDED);
+    }
+
+    @Test
+    void anOrderThatNobodyCreated() {
+      row = new TableRow("PENDING", CREATED, DEADLINE, null, null);
+      assertBroken(Kind.UNFOUNDED);
+    }
+
+    @Test
+    void aCancellationOfAnOrderThatIsNotCreated() {
+      publish("e1", DECIDED, DECIDED);
+      assertBroken(Kind.DECIDED_TWICE);
+    }
+  }
+
+  @Nested
+  class WrongFields {
+
+    @Test
+    void theDeadlineOfTheEvent() {
+      created();
+      row("CANCELLED", DECIDED, null);
+      cancellations.add(
+          new Cancellation(
+              place("cancelled"),
+              DECIDED,
+              "e1",
+              "PAYMENT_TIMEOUT",
+              CREATED,
+              DEADLINE.plusMillis(1),
+              DECIDED,
+              null));
+      assertBroken(Kind.WRONG_FIELDS);
+    }
+
+    @Test
+    void theDeadlineOfTheRow() {
+      created();
+      paid("p1", IN_TIME);
+      row = new TableRow("PAID", CREATED, DEADLINE.plusSeconds(5), IN_TIME, "p1");
+      assertBroken(Kind.WRONG_FIELDS);
+    }
+
+    @Test
+    void theCreationThatTheRowDoesNotRecord() {
+      paid("p1", IN_TIME);
+      created();
+      row = new TableRow("PAID", null, null, IN_TIME, "p1");
+      assertBroken(Kind.WRONG_FIELDS, Kind.WRONG_FIELDS);
+    }
+
+    @Test
+    void thePaymentThatDecided() {
+      created();
+      paid("p1", IN_TIME);
+      paid("p2", LATE);
+      row("PAID", IN_TIME, "p2");
+      assertBroken(Kind.WRONG_FIELDS);
+    }
+
+    @Test
+    void theHeaders() {
+      created();
+      row("CANCELLED", DECIDED, null);
+      cancellations.add(
+          new Cancellation(
+              place("cancelled"),
+              DECIDED,
+              "e1",
+              "PAYMENT_TIMEOUT",
+              CREATED,
+              DEADLINE,
+              DECIDED,
+              "ce_id is not the event id"));
+      assertBroken(Kind.WRONG_FIELDS);
+    }
+  }
+
+  @Test
+  void aViolationTellsTheWholeHistory() {
+    created();
+    paid("p1", LATE);
+    cancelled();
+    assertThat(Judge.judge(history(), NOW).get(0).toString())
+        .contains("CONFLICT_MISSING", "created-0@0", "paid-0@1", "cancelled-0@2", "CANCELLED")
+        .contains(CREATED.toString(), LATE.toString(), DECIDED.toString());
+  }
+
+  private void created() {
+    creations.add(new Creation(place("created"), CREATED, CREATED, DEADLINE));
+  }
+
+  private void paid(String paymentId, Instant at) {
+    payments.add(new Payment(place("paid"), at, at.plusMillis(1), paymentId, at));
+  }
+
+  private void closed(Instant at) {
+    closings.add(new Closing(place("closed"), at, at.plusMillis(1)));
+  }
+
+  private void cancelled() {
+    row("CANCELLED", DECIDED, null);
+    publish("e1", DECIDED, DECIDED.plusMillis(5));
+  }
+
+  private void publish(String eventId, Instant cancelledAt, Instant appendedAt) {
+    cancellations.add(
+        new Cancellation(
+            place("cancelled"),
+            appendedAt,
+            eventId,
+            "PAYMENT_TIMEOUT",
+            CREATED,
+            DEADLINE,
+            cancelledAt,
+            null));
+  }
+
+  private void conflict(String eventId, String paymentId, Instant paidAt, String kind) {
+    conflicts.add(
+        new Conflict(
+            place("conflict"), LATE, eventId, paymentId, kind, paidAt, DEADLINE, DECIDED, null));
+  }
+
+  private void row(String state, Instant decidedAt, @Nullable String paymentId) {
+    row = new TableRow(state, CREATED, DEADLINE, decidedAt, paymentId);
+  }
+
+  private Place place(String topic) {
+    return new Place(topic, 0, offset++);
+  }
+
+  private static Instant instant(long millisAfterDeadline) {
+    return Instant.ofEpochMilli(DEADLINE.toEpochMilli() + millisAfterDeadline);
+  }
+
+  private OrderHistory history() {
+    return new OrderHistory(
+        "order-1",
+        List.copyOf(creations),
+        List.copyOf(payments),
+        List.copyOf(closings),
+        List.copyOf(cancellations),
+        List.copyOf(conflicts),
+        row);
+  }
+
+  private void assertKept() {
+    assertThat(Judge.judge(history(), NOW)).isEmpty();
+  }
+
+  private void assertBroken(Kind... kinds) {
+    assertThat(Judge.judge(history(), NOW)).extracting(Violation::kind).containsExactly(kinds);
+  }
+}

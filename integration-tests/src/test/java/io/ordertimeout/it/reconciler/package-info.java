@@ -1,0 +1,5 @@
+/** Faults planted between wheel and table, which the reconciler has to find and repair. */
+@NullMarked
+package io.ordertimeout.it.reconciler;
+
+import org.jspecify.annotations.NullMarked;

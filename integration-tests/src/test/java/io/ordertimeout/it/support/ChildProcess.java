@@ -1,0 +1,113 @@
+package io.ordertimeout.it.support;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A process that is killed at the latest when this JVM ends. */
+public final class ChildProcess {
+
+  /** The program that runs this JVM. */
+  public static final String JAVA =
+      Path.of(System.getProperty("java.home"), "bin", "java").toString();
+
+  private final Process process;
+  private final Thread reaper;
+
+  private ChildProcess(Process process) {
+    this.process = process;
+    this.reaper = new Thread(process::destroyForcibly, "reaper");
+  }
+
+  /** Starts it; what it writes is added to a log file of that name. */
+  public static ChildProcess start(String logName, List<String> command) {
+    return start(logName, new ProcessBuilder(command));
+  }
+
+  /** The same, in the directory and environment that are set. */
+  public static ChildProcess start(String logName, ProcessBuilder builder) {
+    try {
+      Path log = log(logName);
+      Files.createDirectories(log.getParent());
+      ChildProcess child =
+          new ChildProcess(
+              builder
+                  .redirectErrorStream(true)
+                  .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
+                  .start());
+      Runtime.getRuntime().addShutdownHook(child.reaper);
+      return child;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The log file of that name. */
+  public static Path log(String logName) {
+    return Path.of(System.getProperty("service.logs"), logName + ".log");
+  }
+
+  public boolean isAlive() {
+    return process.isAlive();
+  }
+
+  /** What it ended with, once it has. */
+  public int exitCode() {
+    return process.exitValue();
+  }
+
+  public long pid() {
+    return process.pid();
+  }
+
+  /** Ends it as a power cut does (SIGKILL), also while it is frozen. */
+  public void kill() {
+    process.destroyForcibly();
+    try {
+      process.waitFor();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    try {
+      Runtime.getRuntime().removeShutdownHook(reaper);
+    } catch (IllegalStateException e) {
+      // This JVM ends.
+    }
+  }
+
+  /** Asks it to end (SIGTERM) and kills it if it does not. Returns whether it did. */
+  public boolean stop(Duration patience) {
+    process.destroy();
+    boolean ended = false;
+    try {
+      ended = process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    kill();
+    return ended;
+  }
+
+  /** Sends a signal, such as {@code STOP} or {@code CONT}. */
+  public void signal(String signal) {
+    try {
+      int exit =
+          new ProcessBuilder("kill", "-" + signal, String.valueOf(pid()))
+              .inheritIO()
+              .start()
+              .waitFor();
+      if (exit != 0) {
+        throw new IllegalStateException("kill -" + signal + " " + pid() + " ended with " + exit);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+}

@@ -1,0 +1,186 @@
+package io.ordertimeout.it.support;
+
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+/** The database of one stage, read past the service. */
+public final class Database {
+
+  private final TestEnvironment platform;
+  private final String name;
+  private final JdbcTemplate jdbc;
+
+  private Database(TestEnvironment platform, String name) {
+    this.platform = platform;
+    this.name = name;
+    this.jdbc = template(platform, url(platform.jdbcUrl(), name));
+  }
+
+  public static Database create(TestEnvironment platform, String name) {
+    template(platform, platform.jdbcUrl()).execute("create database " + name);
+    return new Database(platform, name);
+  }
+
+  public void drop() {
+    template(platform, platform.jdbcUrl()).execute("drop database " + name + " with (force)");
+  }
+
+  public String url() {
+    return url(platform.jdbcUrl(), name);
+  }
+
+  /** A connection of its own, for transactions. */
+  public Connection connect() throws SQLException {
+    return DriverManager.getConnection(url(), platform.username(), platform.password());
+  }
+
+  /** Postgres's clock. */
+  public Instant now() {
+    return Objects.requireNonNull(
+            jdbc.queryForObject("select clock_timestamp()", OffsetDateTime.class))
+        .toInstant();
+  }
+
+  /**
+   * What an order has in a column or an expression of them, as text; null if the order or the value
+   * is missing.
+   */
+  public @Nullable String column(String orderId, String column) {
+    List<@Nullable String> values =
+        jdbc.queryForList(
+            "select (" + column + ")::text from order_deadline where order_id = ?",
+            String.class,
+            orderId);
+    return values.isEmpty() ? null : values.get(0);
+  }
+
+  /** The state of an order, or null if the service does not know it. */
+  public @Nullable String state(String orderId) {
+    return column(orderId, "state");
+  }
+
+  public @Nullable Instant deadline(String orderId) {
+    List<OffsetDateTime> values =
+        jdbc.queryForList(
+            "select deadline from order_deadline where order_id = ? and deadline is not null",
+            OffsetDateTime.class,
+            orderId);
+    return values.isEmpty() ? null : values.get(0).toInstant();
+  }
+
+  /** The states of all orders, by order id. */
+  public Map<String, String> states() {
+    List<Map.Entry<String, String>> rows =
+        jdbc.query(
+            "select order_id, state from order_deadline",
+            (rs, row) -> Map.entry(rs.getString("order_id"), rs.getString("state")));
+    return rows.stream().collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+  }
+
+  /** How many orders are in each state. */
+  public Map<String, Long> countByState() {
+    return states().values().stream()
+        .collect(Collectors.groupingBy(Function.identity(), Collectors.counting()));
+  }
+
+  public long pending() {
+    return count("select count(*) from order_deadline where state = 'PENDING'");
+  }
+
+  /** Pending orders whose deadline has passed. */
+  public long overdue() {
+    return count(
+        "select count(*) from order_deadline"
+            + " where state = 'PENDING' and deadline <= clock_timestamp()");
+  }
+
+  public long outboxRows() {
+    return count("select count(*) from outbox");
+  }
+
+  /** Runs a statement as an operator or a shop's own migration would. */
+  public int execute(String statement, Object... arguments) {
+    return jdbc.update(statement, arguments);
+  }
+
+  /** A text out of the tables. */
+  public String text(String query, Object... arguments) {
+    return Objects.requireNonNull(jdbc.queryForObject(query, String.class, arguments));
+  }
+
+  /** A number out of the tables. */
+  public long count(String query, Object... arguments) {
+    return Objects.requireNonNull(jdbc.queryForObject(query, Long.class, arguments));
+  }
+
+  /** Leaves an order as a crash between decision and publication just did. */
+  public void decideWithoutPublishing(
+      String orderId, int shard, Instant createdAt, Instant deadline) {
+    jdbc.update(
+        """
+        with cancelled as (
+          insert into order_deadline (
+            order_id, shard, state, created_at, deadline, policy, decided_at, decided_by)
+          values (
+            ?, ?, 'CANCELLED', ?::timestamptz, ?::timestamptz, 'DEFAULT',
+            clock_timestamp(), 'EXPIRY')
+          returning order_id, shard, created_at, deadline, decided_at
+        )
+        insert into outbox (
+          kind, order_id, shard, created_at, deadline, cancelled_at, written_at)
+        select
+          'ORDER_CANCELLED', order_id, shard, created_at, deadline, decided_at, decided_at
+        from cancelled
+        """,
+        orderId,
+        shard,
+        createdAt.toString(),
+        deadline.toString());
+  }
+
+  /** Leaves an order settled that long ago, with a payment in conflict detected then. */
+  public void settleInThePast(String orderId, Duration ago) {
+    jdbc.update(
+        """
+        with settled as (
+          insert into order_deadline (order_id, shard, state, decided_at, decided_by)
+          values (?, 0, 'PAID', clock_timestamp() - make_interval(secs => ?), 'PAYMENT')
+          returning order_id, decided_at
+        )
+        insert into payment_conflict (order_id, payment_id, detected_at)
+        select order_id, 'p', decided_at from settled
+        """,
+        orderId,
+        (double) ago.toSeconds());
+  }
+
+  public long conflicts() {
+    return count("select count(*) from payment_conflict");
+  }
+
+  public <T> List<T> query(String query, RowMapper<T> mapper) {
+    return jdbc.query(query, mapper);
+  }
+
+  private static JdbcTemplate template(TestEnvironment platform, String url) {
+    return new JdbcTemplate(
+        new DriverManagerDataSource(url, platform.username(), platform.password()));
+  }
+
+  static String url(String url, String database) {
+    return url.replaceFirst("^(jdbc:postgresql://[^/]+/)[^?]*", "$1" + database);
+  }
+}

@@ -1,0 +1,142 @@
+package io.ordertimeout.it.support;
+
+import static org.awaitility.Awaitility.await;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.WakeupException;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.jspecify.annotations.Nullable;
+
+/** Everything that the service publishes on one stage, read from the beginning. Thread-safe. */
+public final class Outcomes implements AutoCloseable {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final TopicNames topics;
+  private final Consumer<byte[], byte @Nullable []> consumer;
+  private final Map<String, Queue<PublishedEvent>> events = new ConcurrentHashMap<>();
+  private final Map<TopicPartition, Long> positions = new ConcurrentHashMap<>();
+  private final Thread thread = new Thread(this::run, "outcomes");
+  private volatile boolean closed;
+
+  private Outcomes(TestEnvironment platform, TopicNames topics) {
+    this.topics = topics;
+    this.consumer =
+        new KafkaConsumer<>(
+            Map.of(
+                ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG,
+                platform.bootstrapServers(),
+                ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG,
+                false),
+            new ByteArrayDeserializer(),
+            new ByteArrayDeserializer());
+  }
+
+  public static Outcomes watch(
+      TestEnvironment platform, TopicNames topics, Collection<TopicPartition> all) {
+    Outcomes outcomes = new Outcomes(platform, topics);
+    outcomes.consumer.assign(all);
+    outcomes.consumer.seekToBeginning(all);
+    // A consumer without partitions must not poll.
+    if (!all.isEmpty()) {
+      outcomes.thread.start();
+    }
+    return outcomes;
+  }
+
+  private void run() {
+    try (consumer) {
+      while (!closed) {
+        consumer
+            .poll(Duration.ofMillis(500))
+            .forEach(
+                record -> {
+                  of(record.topic()).add(new PublishedEvent(record));
+                  positions.put(
+                      new TopicPartition(record.topic(), record.partition()), record.offset() + 1);
+                });
+      }
+    } catch (WakeupException e) {
+      // closed
+    }
+  }
+
+  private Queue<PublishedEvent> of(String topic) {
+    return events.computeIfAbsent(topic, name -> new ConcurrentLinkedQueue<>());
+  }
+
+  public List<PublishedEvent> cancelled() {
+    return List.copyOf(of(topics.cancelled()));
+  }
+
+  public List<PublishedEvent> cancelled(String orderId) {
+    return cancelled().stream().filter(event -> event.key().equals(orderId)).toList();
+  }
+
+  public List<PublishedEvent> conflicts() {
+    return List.copyOf(of(topics.conflict()));
+  }
+
+  public List<PublishedEvent> conflicts(String orderId) {
+    return conflicts().stream().filter(event -> event.key().equals(orderId)).toList();
+  }
+
+  public List<PublishedEvent> deadLetters(String input) {
+    return List.copyOf(of(TopicNames.deadLetters(input)));
+  }
+
+  public List<PublishedEvent> deadLetters() {
+    List<PublishedEvent> all = new ArrayList<>();
+    topics.inputs().forEach(input -> all.addAll(deadLetters(input)));
+    return all;
+  }
+
+  /** Waits for the first cancellation of the order. */
+  public PublishedEvent awaitCancelled(String orderId) {
+    return Objects.requireNonNull(
+        await("cancellation of " + orderId)
+            .atMost(PATIENCE)
+            .until(() -> cancelled(orderId), events -> !events.isEmpty())
+            .get(0));
+  }
+
+  /** Waits for as many conflicts of the order. */
+  public List<PublishedEvent> awaitConflicts(String orderId, int count) {
+    return await("conflicts of " + orderId)
+        .atMost(PATIENCE)
+        .until(() -> conflicts(orderId), events -> events.size() >= count);
+  }
+
+  /** Whether everything below those offsets was read. */
+  public boolean hasRead(Map<TopicPartition, Long> ends) {
+    return ends.entrySet().stream()
+        .allMatch(end -> positions.getOrDefault(end.getKey(), 0L) >= end.getValue());
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    if (!thread.isAlive()) {
+      consumer.close();
+      return;
+    }
+    consumer.wakeup();
+    try {
+      thread.join(10_000);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

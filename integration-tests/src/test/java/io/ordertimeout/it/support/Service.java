@@ -1,0 +1,128 @@
+package io.ordertimeout.it.support;
+
+import static org.awaitility.Awaitility.await;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.ordertimeout.orders.OrderServiceApplication;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.Banner;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/** The service in this process. */
+public final class Service implements AutoCloseable {
+
+  private final ConfigurableApplicationContext context;
+
+  private Service(ConfigurableApplicationContext context) {
+    this.context = context;
+  }
+
+  public static Service start(Map<String, String> settings) {
+    return start(settings, List.of());
+  }
+
+  /**
+   * The service with something else under it.
+   *
+   * @param seams what is put around its beans, the first of them innermost
+   */
+  public static Service start(Map<String, String> settings, List<BeanPostProcessor> seams) {
+    return new Service(
+        new SpringApplicationBuilder(OrderServiceApplication.class)
+            .initializers(context -> seams.forEach(context.getBeanFactory()::addBeanPostProcessor))
+            .bannerMode(Banner.Mode.OFF)
+            .logStartupInfo(false)
+            .registerShutdownHook(false)
+            .run(
+                settings.entrySet().stream()
+                    .map(entry -> "--" + entry.getKey() + "=" + entry.getValue())
+                    .toArray(String[]::new)));
+  }
+
+  /** Whether it says that it does its work. */
+  public boolean isReady() {
+    try {
+      return readiness().statusCode() == 200;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** What it says of its work, part by part. */
+  public String health() {
+    try {
+      return readiness().body();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private HttpResponse<String> readiness() throws IOException {
+    String port = property("local.management.port");
+    HttpRequest readiness =
+        HttpRequest.newBuilder(
+                URI.create("http://127.0.0.1:" + port + "/actuator/health/readiness"))
+            .timeout(Duration.ofSeconds(30))
+            .build();
+    try {
+      return HttpClient.newHttpClient().send(readiness, HttpResponse.BodyHandlers.ofString());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException(e);
+    }
+  }
+
+  /** Waits until it says that it does its work, or does not. */
+  public void awaitReady(boolean ready) {
+    await(ready ? "readiness" : "no readiness")
+        .atMost(Duration.ofSeconds(60))
+        .until(() -> isReady() == ready);
+  }
+
+  /** Its HTTP interface, as nobody. */
+  public Http http() {
+    return Http.at(Integer.parseInt(property("local.server.port")));
+  }
+
+  /** Its management port, as nobody. */
+  public Http management() {
+    return Http.at(Integer.parseInt(property("local.management.port")));
+  }
+
+  private String property(String name) {
+    return Objects.requireNonNull(context.getEnvironment().getProperty(name));
+  }
+
+  /** The sum of a gauge over those of its series that have the tags. */
+  public double gauge(String name, String... tags) {
+    return meters().find(name).tags(tags).gauges().stream().mapToDouble(Gauge::value).sum();
+  }
+
+  /** The sum of a counter over those of its series that have the tags. */
+  public double counter(String name, String... tags) {
+    return meters().find(name).tags(tags).counters().stream().mapToDouble(Counter::count).sum();
+  }
+
+  private MeterRegistry meters() {
+    return context.getBean(MeterRegistry.class);
+  }
+
+  /** Stops it as an operator does. */
+  @Override
+  public void close() {
+    context.close();
+  }
+}

@@ -1,0 +1,145 @@
+package io.ordertimeout.it.support;
+
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+
+/** The service as a process of its own, started from its jar, which can be killed and frozen. */
+public final class ServiceProcess implements AutoCloseable {
+
+  private static final Duration START_PATIENCE = Duration.ofMinutes(3);
+  private static final Duration STOP_PATIENCE = Duration.ofMinutes(1);
+  private static final Duration ANSWER_PATIENCE = Duration.ofSeconds(5);
+
+  private final ChildProcess process;
+  private final HttpClient http = HttpClient.newHttpClient();
+  private final URI management;
+
+  private ServiceProcess(ChildProcess process, int managementPort) {
+    this.process = process;
+    this.management = URI.create("http://127.0.0.1:" + managementPort + "/actuator/");
+  }
+
+  /** Starts it; what it logs is added to a file of that name. */
+  public static ServiceProcess start(
+      String logName, List<String> jvmOptions, Map<String, String> settings) {
+    int port = freePort();
+    List<String> command = new ArrayList<>();
+    command.add(ChildProcess.JAVA);
+    command.addAll(jvmOptions);
+    command.add("-jar");
+    command.add(System.getProperty("service.jar"));
+    // Readiness is asked for from outside, so the port has to be known.
+    Map<String, String> all = new LinkedHashMap<>(settings);
+    all.put("management.server.port", String.valueOf(port));
+    all.forEach((name, value) -> command.add("--" + name + "=" + value));
+    return new ServiceProcess(ChildProcess.start(logName, command), port);
+  }
+
+  /** Waits until it says that it owns its shards and has rebuilt them. */
+  public void awaitReady() {
+    await("readiness")
+        .atMost(START_PATIENCE)
+        .pollInterval(Duration.ofMillis(250))
+        .failFast("the service has ended", () -> !process.isAlive())
+        .until(this::isReady);
+  }
+
+  public boolean isReady() {
+    try {
+      return get("health/readiness").statusCode() == 200;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /**
+   * The sum of a metric over those of its series that have the labels, given as {@code
+   * name="value"}; empty if the service exports none.
+   *
+   * @throws IOException if the service does not answer
+   */
+  public OptionalDouble metric(String name, String... labels) throws IOException {
+    return Exposition.sum(exposition(), name, labels);
+  }
+
+  /**
+   * The text in which Prometheus is told of metrics.
+   *
+   * @throws IOException if the service does not answer
+   */
+  public String exposition() throws IOException {
+    return get("prometheus").body();
+  }
+
+  /** {@code host:port} of the address at which metrics can be had. */
+  public String managementAddress() {
+    return management.getAuthority();
+  }
+
+  private HttpResponse<String> get(String path) throws IOException {
+    HttpRequest request =
+        HttpRequest.newBuilder(management.resolve(path)).timeout(ANSWER_PATIENCE).GET().build();
+    try {
+      return http.send(request, HttpResponse.BodyHandlers.ofString());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException(e);
+    }
+  }
+
+  public boolean isAlive() {
+    return process.isAlive();
+  }
+
+  public long pid() {
+    return process.pid();
+  }
+
+  /** Ends it as a power cut does (SIGKILL). */
+  public void kill() {
+    process.kill();
+  }
+
+  /** Ends it as an operator does (SIGTERM); kills it if it does not end. Returns whether it did. */
+  public boolean stop() {
+    return process.stop(STOP_PATIENCE);
+  }
+
+  /** Takes the processor away from it (SIGSTOP): no heartbeat, no answer, and no error either. */
+  public void freeze() {
+    process.signal("STOP");
+  }
+
+  /** Lets it go on (SIGCONT), as if no time had passed. */
+  public void thaw() {
+    process.signal("CONT");
+  }
+
+  @Override
+  public void close() {
+    kill();
+  }
+
+  /** A port that nobody listened on a moment ago. */
+  public static int freePort() {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,59 @@
+package io.ordertimeout.orders.intake;
+
+import io.ordertimeout.orders.platform.kafka.InputTopics;
+import io.ordertimeout.orders.shard.Shards;
+import io.ordertimeout.orders.suspension.ShardHeartbeats;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import org.springframework.boot.health.contributor.AbstractHealthIndicator;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.stereotype.Component;
+
+/**
+ * Whether this instance does its share: it has joined its group and the wheels of all its shards
+ * are complete. Owning none is a share, too, but only while others serve all of them: after a crash
+ * the group gives out nothing until the dead member's session ends.
+ */
+@Component
+class OwnedShardsHealthIndicator extends AbstractHealthIndicator {
+
+  /** Some missed heartbeats. */
+  private static final Duration SILENCE = Duration.ofSeconds(5);
+
+  private final Shards shards;
+  private final Intake intake;
+  private final InputTopics inputTopics;
+  private final ShardHeartbeats heartbeats;
+
+  OwnedShardsHealthIndicator(
+      Shards shards, Intake intake, InputTopics inputTopics, ShardHeartbeats heartbeats) {
+    super("it could not be looked up whether other instances serve the shards");
+    this.shards = shards;
+    this.intake = intake;
+    this.inputTopics = inputTopics;
+    this.heartbeats = heartbeats;
+  }
+
+  @Override
+  protected void doHealthCheck(Health.Builder health) {
+    InputTopics.Layout layout = inputTopics.layout();
+    Set<Integer> owned = shards.owned();
+    Set<Integer> rebuilding = shards.rebuilding();
+    boolean joined = intake.hasJoined();
+    List<Integer> unserved =
+        layout != null && owned.isEmpty()
+            ? heartbeats.silent(layout.partitions(), SILENCE)
+            : List.of();
+    if (layout != null && joined && rebuilding.isEmpty() && unserved.isEmpty()) {
+      health.up();
+    } else {
+      health.outOfService();
+    }
+    health
+        .withDetail("joined", joined)
+        .withDetail("owned", owned)
+        .withDetail("rebuilding", rebuilding)
+        .withDetail("unserved", unserved);
+  }
+}

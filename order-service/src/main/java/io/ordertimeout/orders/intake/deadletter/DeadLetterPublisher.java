@@ -1,0 +1,100 @@
+package io.ordertimeout.orders.intake.deadletter;
+
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.header.Headers;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/**
+ * Puts records aside, as they came, in the dead-letter topic of their topic, with the reason in the
+ * headers. Thread-safe.
+ */
+@Component
+public class DeadLetterPublisher {
+
+  private static final Logger log = LoggerFactory.getLogger(DeadLetterPublisher.class);
+
+  /** A dead letter on its way. */
+  public record Sent(
+      ConsumerRecord<byte[], byte[]> record, String fault, Future<RecordMetadata> future) {}
+
+  private final Producer<byte[], byte[]> producer;
+  private final OrderTimeoutProperties.Topics topics;
+
+  DeadLetterPublisher(Producer<byte[], byte[]> producer, OrderTimeoutProperties properties) {
+    this.producer = producer;
+    this.topics = properties.topics();
+  }
+
+  /** Sends the record; {@link #await} tells whether it arrived. */
+  public Sent send(ConsumerRecord<byte[], byte[]> record, String fault) {
+    return new Sent(record, fault, producer.send(letter(record, fault, record.value())));
+  }
+
+  /**
+   * Waits until Kafka has acknowledged the dead letter.
+   *
+   * @throws KafkaException if it did not
+   */
+  public void await(Sent sent) throws InterruptedException {
+    try {
+      sent.future.get();
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof RecordTooLargeException) {
+        sendWithoutValue(sent);
+        return;
+      }
+      throw new KafkaException(
+          "dead letter was not acknowledged: " + place(sent.record), e.getCause());
+    }
+  }
+
+  // The dead-letter topic is narrower than the input topic. The record is still where it was: the
+  // headers lead there, and nobody is blocked.
+  private void sendWithoutValue(Sent sent) throws InterruptedException {
+    byte[] value = sent.record.value();
+    log.warn(
+        "Dead letter of {} is too large for its topic ({} bytes); sent without its value",
+        place(sent.record),
+        value == null ? 0 : value.length);
+    try {
+      producer.send(letter(sent.record, sent.fault + "; value too large to be kept", null)).get();
+    } catch (ExecutionException e) {
+      throw new KafkaException(
+          "dead letter was not acknowledged: " + place(sent.record), e.getCause());
+    }
+  }
+
+  private ProducerRecord<byte[], byte[]> letter(
+      ConsumerRecord<byte[], byte[]> record, String fault, byte @Nullable [] value) {
+    ProducerRecord<byte[], byte[]> letter =
+        new ProducerRecord<>(topics.deadLetters(record.topic()), record.key(), value);
+    Headers headers = letter.headers();
+    record.headers().forEach(headers::add);
+    headers
+        .add("x-error", utf8(fault))
+        .add("x-topic", utf8(record.topic()))
+        .add("x-partition", utf8(Integer.toString(record.partition())))
+        .add("x-offset", utf8(Long.toString(record.offset())));
+    return letter;
+  }
+
+  private static String place(ConsumerRecord<?, ?> record) {
+    return record.topic() + "-" + record.partition() + "@" + record.offset();
+  }
+
+  private static byte[] utf8(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,233 @@
+package io.ordertimeout.orders.intake.decoding;
+
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.deadline.OrderCreated;
+import io.ordertimeout.orders.deadline.OrderSettled;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Makes events of records. Never throws: what cannot be decoded comes back as a dead letter with
+ * the reason. Thread-safe; O(size of the record), which is bounded.
+ */
+@Component
+public final class EventDecoder {
+
+  static final int MAX_ORDER_ID = 128;
+  private static final int MAX_PAYMENT_ID = 256;
+  private static final int MAX_REASON = 1_024;
+
+  private final OrderTimeoutProperties.Topics topics;
+  private final OrderTimeoutProperties.Fields names;
+  private final PaymentDeadlines deadlines;
+  private final JsonMapper json =
+      JsonMapper.builder(
+              JsonFactory.builder()
+                  .streamReadConstraints(
+                      StreamReadConstraints.builder()
+                          .maxNestingDepth(32)
+                          .maxNumberLength(100)
+                          .maxNameLength(1_000)
+                          .build())
+                  .build())
+          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+          .build();
+
+  // An amount is kept to the digit. Payments and closings have none, so that no number in them,
+  // however large, makes them unusable.
+  private final JsonMapper exactJson =
+      json.rebuild().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS).build();
+
+  EventDecoder(OrderTimeoutProperties properties, PaymentDeadlines deadlines) {
+    this.topics = properties.topics();
+    this.names = properties.intake().fields();
+    this.deadlines = deadlines;
+  }
+
+  public DecodedRecord decode(ConsumerRecord<byte @Nullable [], byte @Nullable []> record) {
+    try {
+      EventFields fields = fields(record);
+      String orderId = fields.text(names.orderId(), MAX_ORDER_ID);
+      if (orderId == null) {
+        throw new UnusableRecordException(names.orderId() + " is missing");
+      }
+      String keyFault = keyFault(record.key(), orderId);
+      if (isCreated(record)) {
+        // In the wrong partition nobody could tell whether its payment was seen.
+        return keyFault == null
+            ? new DecodedRecord(created(record, fields, orderId), null, null, null, 0)
+            : DecodedRecord.deadLetter(keyFault + "; the order is not watched");
+      }
+      return settled(record, new LenientFields(fields), orderId, keyFault);
+    } catch (UnusableRecordException e) {
+      return unusable(record, String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** Whatever a payment or closing looks like, its key still tells whom it is about. */
+  private DecodedRecord unusable(ConsumerRecord<byte @Nullable [], ?> record, String fault) {
+    String orderId = isCreated(record) ? null : orderId(record.key());
+    return orderId == null
+        ? DecodedRecord.deadLetter(fault)
+        : new DecodedRecord(
+            null, null, fault + "; the order of its key is parked, so not cancelled", orderId, 0);
+  }
+
+  private boolean isCreated(ConsumerRecord<?, ?> record) {
+    return record.topic().equals(topics.created());
+  }
+
+  /** The order id that the key is, if it can be one. */
+  private static @Nullable String orderId(byte @Nullable [] key) {
+    // A longer key is not worth decoding: a character takes at most four bytes.
+    if (key == null || key.length == 0 || key.length > 4 * MAX_ORDER_ID) {
+      return null;
+    }
+    try {
+      String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(key)).toString();
+      boolean fits = text.codePointCount(0, text.length()) <= MAX_ORDER_ID;
+      return fits && text.indexOf(0) < 0 ? text : null;
+    } catch (CharacterCodingException e) {
+      return null;
+    }
+  }
+
+  private EventFields fields(ConsumerRecord<?, byte @Nullable []> record)
+      throws UnusableRecordException {
+    byte @Nullable [] value = record.value();
+    if (value == null) {
+      throw new UnusableRecordException("the value is null (a tombstone)");
+    }
+    if (value.length == 0) {
+      throw new UnusableRecordException("the value is empty");
+    }
+    JsonNode root;
+    try {
+      root = (isCreated(record) ? exactJson : json).readTree(value);
+    } catch (JacksonException e) {
+      throw new UnusableRecordException("the value is not JSON: " + e.getOriginalMessage());
+    } catch (NumberFormatException e) {
+      // Thrown as it is for an exponent beyond an int.
+      throw new UnusableRecordException("the value has an unusable number: " + e.getMessage());
+    }
+    if (!root.isObject()) {
+      throw new UnusableRecordException("the value is not a JSON object but " + root.getNodeType());
+    }
+    return new EventFields(root);
+  }
+
+  private static @Nullable String keyFault(byte @Nullable [] key, String orderId) {
+    if (key == null) {
+      return "the key is missing, it has to be the order id";
+    }
+    return Arrays.equals(key, orderId.getBytes(StandardCharsets.UTF_8))
+        ? null
+        : "the key is not the order id";
+  }
+
+  private OrderCreated created(ConsumerRecord<?, ?> record, EventFields fields, String orderId)
+      throws UnusableRecordException {
+    Instant recordedAt = Instant.ofEpochMilli(record.timestamp());
+    Instant stated = fields.instant(names.createdAt());
+    Instant createdAt = stated == null ? recordedAt : stated;
+    String channel = fields.text(names.channel());
+    String paymentMethod = fields.text(names.paymentMethod());
+    Instant payBy = fields.instant(names.payBy());
+    Duration timeout = fields.duration(names.timeout());
+    PaymentDeadlines.PaymentDeadline deadline =
+        deadlines.of(createdAt, stated != null, recordedAt, payBy, timeout, channel, paymentMethod);
+    return new OrderCreated(
+        orderId,
+        record.partition(),
+        createdAt,
+        deadline.deadline(),
+        deadline.policy(),
+        channel,
+        paymentMethod,
+        fields.amount(names.amount()),
+        null);
+  }
+
+  private DecodedRecord settled(
+      ConsumerRecord<?, ?> record,
+      LenientFields fields,
+      String orderId,
+      @Nullable String keyFault) {
+    // Whatever its timestamp: refusing a payment could cancel a paid order.
+    Instant recordedAt = Micros.intoRange(Instant.ofEpochMilli(record.timestamp()));
+    OrderSettled event;
+    if (record.topic().equals(topics.paid())) {
+      String paymentId = fields.textOrElse(names.paymentId(), MAX_PAYMENT_ID, place(record));
+      Instant paidAt = fields.instantOrElse(names.paidAt(), recordedAt);
+      event = new OrderSettled.Paid(orderId, record.partition(), recordedAt, paymentId, paidAt);
+    } else {
+      Instant closedAt = fields.instantOrElse(names.closedAt(), recordedAt);
+      String reason = fields.textOrNull(names.reason(), MAX_REASON);
+      event = new OrderSettled.Closed(orderId, record.partition(), recordedAt, closedAt, reason);
+    }
+    String fault = keyFault == null ? null : keyFault + "; it was applied all the same";
+    return new DecodedRecord(null, event, fault, null, fields.replaced());
+  }
+
+  private static String place(ConsumerRecord<?, ?> record) {
+    return record.topic() + "-" + record.partition() + "-" + record.offset();
+  }
+
+  /** Fields of which an unusable one is replaced and counted. */
+  private static final class LenientFields {
+
+    private final EventFields fields;
+    private int replaced;
+
+    LenientFields(EventFields fields) {
+      this.fields = fields;
+    }
+
+    @Nullable String textOrNull(String field, int maxLength) {
+      try {
+        return fields.text(field, maxLength);
+      } catch (UnusableRecordException e) {
+        replaced++;
+        return null;
+      }
+    }
+
+    String textOrElse(String field, int maxLength, String replacement) {
+      String text = textOrNull(field, maxLength);
+      return text == null ? replacement : text;
+    }
+
+    Instant instantOrElse(String field, Instant replacement) {
+      try {
+        Instant time = fields.instant(field);
+        if (time == null) {
+          return replacement;
+        }
+        if (Micros.isInRange(time)) {
+          return time;
+        }
+      } catch (UnusableRecordException e) {
+        // Replaced below, like a time that is out of bounds.
+      }
+      replaced++;
+      return replacement;
+    }
+
+    int replaced() {
+      return replaced;
+    }
+  }
+}

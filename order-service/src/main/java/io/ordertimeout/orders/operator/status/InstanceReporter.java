@@ -1,0 +1,188 @@
+package io.ordertimeout.orders.operator.status;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.ordertimeout.orders.operator.status.InstanceReport.ShardReport;
+import io.ordertimeout.orders.platform.monitoring.Activity;
+import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
+import io.ordertimeout.orders.platform.monitoring.InstanceName;
+import io.ordertimeout.orders.platform.monitoring.StepHealth;
+import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
+import io.ordertimeout.orders.platform.postgres.DatabaseClock;
+import io.ordertimeout.orders.platform.postgres.SchemaMigration;
+import io.ordertimeout.orders.relay.OutboxRelay;
+import io.ordertimeout.orders.shard.OverdueOrders;
+import io.ordertimeout.orders.shard.Shards;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.info.BuildProperties;
+import org.springframework.stereotype.Component;
+
+/**
+ * Says every second, in Postgres, how this instance stands and what it did, so that any instance
+ * can tell of all.
+ */
+@Component
+class InstanceReporter extends BackgroundLoop {
+
+  private static final Duration INTERVAL = Duration.ofSeconds(1);
+  private static final List<Integer> WINDOWS = List.of(1, 5, 15, 60);
+
+  private static final Duration[] MINUTES =
+      IntStream.rangeClosed(1, InstanceReport.MINUTES)
+          .mapToObj(Duration::ofMinutes)
+          .toArray(Duration[]::new);
+
+  private final InstanceName name;
+  private final Shards shards;
+  private final OverdueOrders overdue;
+  private final OutboxRelay relay;
+  private final DueAmounts amounts;
+  private final Activity activity;
+  private final ActivityByMinute activityByMinute;
+  private final InstanceReports reports;
+  private final DatabaseClock clock;
+  private final SchemaMigration schema;
+  private final StepHealthRegistry steps;
+  private final String version;
+  private final StepHealth step;
+  private @Nullable Instant startedAt;
+  private Activity.Counts told;
+  private int turns;
+  private volatile List<Long> dueByMinute = Collections.nCopies(InstanceReport.MINUTES, 0L);
+
+  InstanceReporter(
+      InstanceName name,
+      Shards shards,
+      OverdueOrders overdue,
+      OutboxRelay relay,
+      DueAmounts amounts,
+      Activity activity,
+      ActivityByMinute activityByMinute,
+      InstanceReports reports,
+      DatabaseClock clock,
+      SchemaMigration schema,
+      StepHealthRegistry steps,
+      ObjectProvider<BuildProperties> build,
+      MeterRegistry meters) {
+    super(
+        steps.step("instance-report"),
+        Shards.PHASE + 2,
+        INTERVAL,
+        "the console knows nothing new of this instance");
+    this.name = name;
+    this.shards = shards;
+    this.overdue = overdue;
+    this.relay = relay;
+    this.amounts = amounts;
+    this.activity = activity;
+    this.activityByMinute = activityByMinute;
+    this.reports = reports;
+    this.clock = clock;
+    this.schema = schema;
+    this.steps = steps;
+    this.step = steps.step("instance-report");
+    this.told = activity.counts();
+    BuildProperties built = build.getIfAvailable();
+    String known = built == null ? null : built.getVersion();
+    this.version = known == null ? "unknown" : known;
+    for (int minutes : WINDOWS) {
+      Gauge.builder("order.timeout.forecast", this, r -> r.dueWithin(minutes))
+          .description("Pending orders of this instance that come due within the window")
+          .tag("window", minutes + "m")
+          .register(meters);
+    }
+  }
+
+  private double dueWithin(int minutes) {
+    return dueByMinute.stream().limit(minutes).mapToLong(Long::longValue).sum();
+  }
+
+  @Override
+  protected void turn() throws InterruptedException {
+    if (schema.isMigrated() && clock.isSet()) {
+      dueByMinute = forecast();
+      reports.say(name.text(), report());
+      tellActivity();
+      step.succeeded();
+    }
+    TimeUnit.MILLISECONDS.sleep(INTERVAL.toMillis());
+  }
+
+  private List<Long> forecast() throws InterruptedException {
+    long[] within;
+    try {
+      within = shards.dueWithin(MINUTES).get();
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("the wheels did not answer", e.getCause());
+    }
+    List<Long> byMinute = new ArrayList<>(within.length);
+    long before = 0;
+    for (long due : within) {
+      byMinute.add(Math.max(0, due - before));
+      before = due;
+    }
+    return byMinute;
+  }
+
+  private InstanceReport report() {
+    Instant since = startedAt;
+    if (since == null) {
+      since = clock.now();
+      startedAt = since;
+    }
+    TreeMap<String, Long> failing = new TreeMap<>();
+    steps.failing().forEach((failed, duration) -> failing.put(failed, duration.toSeconds()));
+    DueAmounts.Sums sums = amounts.sums();
+    return new InstanceReport(
+        since,
+        version,
+        clock.offset().toMillis(),
+        failing,
+        shards.status().stream()
+            .map(
+                s ->
+                    new ShardReport(
+                        s.shard(),
+                        s.pending(),
+                        s.rebuilding(),
+                        s.watermarkLag().toMillis(),
+                        s.held()))
+            .toList(),
+        overdue.parked(),
+        relay.unpublished(),
+        dueByMinute,
+        sums.asOf(),
+        sums.byMinute());
+  }
+
+  private void tellActivity() {
+    Activity.Counts now = activity.counts();
+    activityByMinute.add(name.text(), now.since(told));
+    told = now;
+    if (turns++ % 3_600 == 0) {
+      activityByMinute.forget();
+    }
+  }
+
+  @Override
+  public void stop() {
+    super.stop();
+    if (schema.isMigrated()) {
+      try {
+        reports.leave(name.text());
+      } catch (RuntimeException e) {
+        step.failed("this instance looks as if it had fallen silent", e);
+      }
+    }
+  }
+}

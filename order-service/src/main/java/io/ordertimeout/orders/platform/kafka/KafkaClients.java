@@ -1,0 +1,53 @@
+package io.ordertimeout.orders.platform.kafka;
+
+import java.util.Map;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.springframework.boot.kafka.autoconfigure.DefaultKafkaProducerFactoryCustomizer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.kafka.core.KafkaAdmin;
+import org.springframework.kafka.core.ProducerFactory;
+
+/** The Kafka clients that several steps share, made of Spring Boot's configuration. */
+@Configuration(proxyBeanMethods = false)
+class KafkaClients {
+
+  private static final int CLOSE_TIMEOUT_SECONDS = 5;
+
+  /** Asks for topics and end offsets. */
+  @Bean(destroyMethod = "close")
+  Admin admin(KafkaAdmin kafkaAdmin) {
+    return Admin.create(kafkaAdmin.getConfigurationProperties());
+  }
+
+  /** Bytes, idempotently and acknowledged by all replicas: "at least once" rests on it. */
+  @Bean
+  DefaultKafkaProducerFactoryCustomizer reliableProducer() {
+    return factory -> {
+      factory.updateConfigs(
+          Map.of(
+              ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG,
+              ByteArraySerializer.class,
+              ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG,
+              ByteArraySerializer.class,
+              ProducerConfig.ACKS_CONFIG,
+              "all",
+              ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG,
+              true));
+      // What it could not send by then stays in the outbox.
+      factory.setPhysicalCloseTimeout(CLOSE_TIMEOUT_SECONDS);
+      // A wrong setting ends the start, although the producer is made later.
+      ProducerConfig unused = new ProducerConfig(factory.getConfigurationProperties());
+    };
+  }
+
+  /** One producer for all that is written; thread-safe, closed with its factory. */
+  @Bean(destroyMethod = "")
+  @SuppressWarnings("unchecked")
+  Producer<byte[], byte[]> producer(ProducerFactory<?, ?> factory) {
+    return RecoveringProducer.of((ProducerFactory<byte[], byte[]>) factory);
+  }
+}

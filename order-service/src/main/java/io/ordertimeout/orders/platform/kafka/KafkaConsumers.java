@@ -1,0 +1,73 @@
+package io.ordertimeout.orders.platform.kafka;
+
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.OrderTimeoutProperties.GroupProtocol;
+import java.util.Locale;
+import java.util.Properties;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.RangeAssignor;
+import org.apache.kafka.common.IsolationLevel;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.stereotype.Component;
+
+/**
+ * Makes the consumers of the intake: Spring Boot's configuration, and on top of it what the
+ * promises rest on.
+ */
+@Component
+public class KafkaConsumers {
+
+  private final ConsumerFactory<?, ?> factory;
+  private final OrderTimeoutProperties.Intake settings;
+
+  KafkaConsumers(ConsumerFactory<?, ?> factory, OrderTimeoutProperties properties) {
+    this.factory = factory;
+    this.settings = properties.intake();
+  }
+
+  @SuppressWarnings("unchecked")
+  public Consumer<byte[], byte[]> create(int number) {
+    return ((ConsumerFactory<byte[], byte[]>) factory)
+        .createConsumer(settings.groupId(), null, "-intake-" + number, overrides(number));
+  }
+
+  /** Makes a consumer that belongs to no group, for reading what lies in a topic. */
+  @SuppressWarnings("unchecked")
+  public Consumer<byte[], byte[]> createForReading() {
+    Properties overrides = new Properties();
+    overrides.put(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
+    overrides.put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
+    overrides.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
+    overrides.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
+    return ((ConsumerFactory<byte[], byte[]>) factory)
+        .createConsumer(null, null, "-reading", overrides);
+  }
+
+  private Properties overrides(int number) {
+    Properties overrides = new Properties();
+    if (settings.instanceId() != null) {
+      overrides.put(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG, settings.instanceId() + "-" + number);
+    }
+    overrides.put(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
+    overrides.put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
+    overrides.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
+    overrides.put(
+        ConsumerConfig.ISOLATION_LEVEL_CONFIG,
+        IsolationLevel.READ_COMMITTED.name().toLowerCase(Locale.ROOT));
+    overrides.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
+    overrides.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, Integer.toString(settings.batchSize()));
+    overrides.put(
+        ConsumerConfig.GROUP_PROTOCOL_CONFIG,
+        settings.groupProtocol().name().toLowerCase(Locale.ROOT));
+    // Range gives one consumer the same partition of every topic.
+    if (settings.groupProtocol() == GroupProtocol.CONSUMER) {
+      overrides.put(ConsumerConfig.GROUP_REMOTE_ASSIGNOR_CONFIG, RangeAssignor.RANGE_ASSIGNOR_NAME);
+    } else {
+      overrides.put(
+          ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG, RangeAssignor.class.getName());
+    }
+    return overrides;
+  }
+}

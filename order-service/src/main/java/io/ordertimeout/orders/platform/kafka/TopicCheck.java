@@ -1,0 +1,216 @@
+package io.ordertimeout.orders.platform.kafka;
+
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.CreateTopicsOptions;
+import org.apache.kafka.clients.admin.CreateTopicsResult;
+import org.apache.kafka.clients.admin.DescribeTopicsOptions;
+import org.apache.kafka.clients.admin.DescribeTopicsResult;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.errors.TopicExistsException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/**
+ * Whether the topics are there and co-partitioned: shard {@code p} is partition {@code p} of each
+ * input topic, which means nothing if they have different numbers of partitions. What it finds is
+ * the layout of the input topics, until somebody sees that it has changed. Thread-safe.
+ */
+@Component
+public class TopicCheck {
+
+  private static final Logger log = LoggerFactory.getLogger(TopicCheck.class);
+  private static final int TIMEOUT_MILLIS = 10_000;
+
+  /** Room for the largest record of a broker's default, its headers and the reason. */
+  private static final String DEAD_LETTER_BYTES = Integer.toString(2 * 1024 * 1024);
+
+  private final Admin admin;
+  private final OrderTimeoutProperties.Topics topics;
+  private final InputTopics inputTopics;
+  private final PartitionCounts partitionCounts;
+
+  TopicCheck(
+      Admin admin,
+      OrderTimeoutProperties properties,
+      InputTopics inputTopics,
+      PartitionCounts partitionCounts) {
+    this.admin = admin;
+    this.topics = properties.topics();
+    this.inputTopics = inputTopics;
+    this.partitionCounts = partitionCounts;
+  }
+
+  /**
+   * Checks unless the layout is known, and creates what is missing if that is configured.
+   *
+   * @throws UnusableTopicsException if topics are missing or not co-partitioned
+   * @throws KafkaException if Kafka did not answer
+   * @throws org.springframework.dao.DataAccessException if Postgres did not
+   */
+  public synchronized void check() throws InterruptedException {
+    if (inputTopics.layout() != null) {
+      return;
+    }
+    Set<String> wanted = wanted();
+    Map<String, TopicDescription> existing = describe(wanted);
+    Set<String> missing = new TreeSet<>(wanted);
+    missing.removeAll(existing.keySet());
+    if (!missing.isEmpty() && !topics.createMissing()) {
+      throw new UnusableTopicsException(
+          "These topics do not exist: " + String.join(", ", missing),
+          "Create them, the input topics with the same number of partitions each, or set"
+              + " order-timeout.topics.create-missing=true.");
+    }
+    if (!missing.isEmpty()) {
+      create(missing, existing);
+      // Somebody else may have been faster, and of another opinion.
+      existing = describe(wanted);
+      awaitLeaders(missing, existing);
+    }
+    requireSamePartitions(existing);
+    inputTopics.checked(layout(existing));
+  }
+
+  private InputTopics.Layout layout(Map<String, TopicDescription> existing) {
+    Map<String, Uuid> ids =
+        topics.inputs().stream()
+            .collect(Collectors.toMap(name -> name, name -> found(existing, name).topicId()));
+    int count = found(existing, topics.created()).partitions().size();
+    Set<Integer> earlier = partitionCounts.note(count);
+    InputTopics.Layout layout = new InputTopics.Layout(ids, count, earlier);
+    if (layout.isMixed()) {
+      log.warn(
+          "The input topics have {} partitions and had {} before: an order and its payment may be in"
+              + " partitions of different numbers, so orders are cancelled only when the payments of"
+              + " all partitions are read",
+          count,
+          earlier);
+    }
+    return layout;
+  }
+
+  private static TopicDescription found(Map<String, TopicDescription> existing, String name) {
+    TopicDescription topic = existing.get(name);
+    if (topic == null) {
+      throw new KafkaException("topic " + name + " is not known to every broker yet");
+    }
+    return topic;
+  }
+
+  private Set<String> wanted() {
+    Set<String> names = new TreeSet<>(topics.inputs());
+    topics.inputs().forEach(input -> names.add(topics.deadLetters(input)));
+    names.add(topics.cancelled());
+    names.add(topics.conflict());
+    return names;
+  }
+
+  private Map<String, TopicDescription> describe(Set<String> names) throws InterruptedException {
+    DescribeTopicsResult answer =
+        admin.describeTopics(names, new DescribeTopicsOptions().timeoutMs(TIMEOUT_MILLIS));
+    Map<String, TopicDescription> existing = new HashMap<>();
+    for (Map.Entry<String, KafkaFuture<TopicDescription>> topic :
+        answer.topicNameValues().entrySet()) {
+      try {
+        existing.put(topic.getKey(), topic.getValue().get());
+      } catch (ExecutionException e) {
+        if (!(e.getCause() instanceof UnknownTopicOrPartitionException)) {
+          throw new KafkaException(
+              "topic " + topic.getKey() + " could not be looked up", e.getCause());
+        }
+      }
+    }
+    return existing;
+  }
+
+  private void create(Set<String> missing, Map<String, TopicDescription> existing)
+      throws InterruptedException {
+    // A missing input topic has to match those that are there.
+    int count =
+        topics.inputs().stream()
+            .map(existing::get)
+            .filter(Objects::nonNull)
+            .map(topic -> topic.partitions().size())
+            .findFirst()
+            .orElse(topics.partitions());
+    Optional<Short> replicas =
+        topics.replicationFactor() < 1 ? Optional.empty() : Optional.of(topics.replicationFactor());
+    Collection<String> deadLetters = topics.inputs().stream().map(topics::deadLetters).toList();
+    List<NewTopic> topicsToCreate =
+        missing.stream()
+            .map(
+                name -> {
+                  NewTopic topic = new NewTopic(name, Optional.of(count), replicas);
+                  return deadLetters.contains(name)
+                      ? topic.configs(
+                          Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, DEAD_LETTER_BYTES))
+                      : topic;
+                })
+            .toList();
+    CreateTopicsResult answer =
+        admin.createTopics(topicsToCreate, new CreateTopicsOptions().timeoutMs(TIMEOUT_MILLIS));
+    for (Map.Entry<String, KafkaFuture<Void>> topic : answer.values().entrySet()) {
+      try {
+        topic.getValue().get();
+        log.info("Created topic {} with {} partitions", topic.getKey(), count);
+      } catch (ExecutionException e) {
+        // Another instance was faster.
+        if (!(e.getCause() instanceof TopicExistsException)) {
+          throw new KafkaException(
+              "topic " + topic.getKey() + " could not be created", e.getCause());
+        }
+      }
+    }
+  }
+
+  // A broker can know a topic before it leads it; an idempotent producer that writes in between may
+  // have its first batches refused and later ones taken, and then stalls on the sequence.
+  private void awaitLeaders(Set<String> created, Map<String, TopicDescription> existing)
+      throws InterruptedException {
+    Map<TopicPartition, OffsetSpec> ends = new HashMap<>();
+    for (String name : created) {
+      int count = found(existing, name).partitions().size();
+      for (int partition = 0; partition < count; partition++) {
+        ends.put(new TopicPartition(name, partition), OffsetSpec.latest());
+      }
+    }
+    try {
+      admin.listOffsets(ends, new ListOffsetsOptions().timeoutMs(TIMEOUT_MILLIS)).all().get();
+    } catch (ExecutionException e) {
+      throw new KafkaException("created topics have no leaders yet", e.getCause());
+    }
+  }
+
+  private void requireSamePartitions(Map<String, TopicDescription> existing) {
+    Map<String, Integer> inputs = new TreeMap<>();
+    topics.inputs().forEach(name -> inputs.put(name, found(existing, name).partitions().size()));
+    if (Set.copyOf(inputs.values()).size() > 1) {
+      throw new UnusableTopicsException(
+          "The input topics have different numbers of partitions: " + inputs,
+          "Give them the same number: an order's events have to be in the partition of the same"
+              + " number of each topic, or a payment could be overlooked.");
+    }
+  }
+}

@@ -1,0 +1,35 @@
+package io.ordertimeout.orders.platform.monitoring;
+
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.Objects;
+import org.springframework.stereotype.Component;
+
+/**
+ * What this instance is called where all are told of: the name that it has within the consumer
+ * group if it has one, else its host and process.
+ */
+@Component
+public class InstanceName {
+
+  private final String text;
+
+  InstanceName(OrderTimeoutProperties properties) {
+    this.text =
+        Objects.requireNonNullElseGet(
+            properties.intake().instanceId(), () -> host() + "-" + ProcessHandle.current().pid());
+  }
+
+  private static String host() {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      return "unknown-host";
+    }
+  }
+
+  public String text() {
+    return text;
+  }
+}

@@ -1,0 +1,5 @@
+/** Health of the steps, background loops, and metrics that belong to no single step. */
+@NullMarked
+package io.ordertimeout.orders.platform.monitoring;
+
+import org.jspecify.annotations.NullMarked;

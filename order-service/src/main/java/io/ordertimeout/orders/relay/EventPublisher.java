@@ -1,0 +1,160 @@
+package io.ordertimeout.orders.relay;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.outbox.EventId;
+import io.ordertimeout.orders.outbox.OutboxEvent;
+import io.ordertimeout.orders.platform.monitoring.Activity;
+import io.ordertimeout.orders.platform.monitoring.DecisionDelays;
+import io.ordertimeout.orders.platform.postgres.DatabaseClock;
+import io.ordertimeout.orders.platform.tracing.OrderSpan;
+import io.ordertimeout.orders.platform.tracing.OrderTraces;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.KafkaException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/** Sends a batch of events, then awaits it, and measures how late the cancellations are. */
+@Component
+class EventPublisher {
+
+  private static final Logger log = LoggerFactory.getLogger(EventPublisher.class);
+
+  private final EventRecords records;
+  private final Producer<byte[], byte[]> producer;
+  private final DatabaseClock clock;
+  private final Activity activity;
+  private final DecisionDelays delays;
+  private final OrderTraces traces;
+  private final List<String> topics;
+  private final Duration settlementGrace;
+  private final Timer lateness;
+
+  EventPublisher(
+      EventRecords records,
+      Producer<byte[], byte[]> producer,
+      DatabaseClock clock,
+      Activity activity,
+      DecisionDelays delays,
+      OrderTraces traces,
+      OrderTimeoutProperties properties,
+      MeterRegistry meters) {
+    this.records = records;
+    this.producer = producer;
+    this.clock = clock;
+    this.activity = activity;
+    this.delays = delays;
+    this.traces = traces;
+    this.topics = List.of(properties.topics().cancelled(), properties.topics().conflict());
+    this.settlementGrace = properties.expiry().settlementGrace();
+    this.lateness =
+        Timer.builder("order.timeout.lateness")
+            .description(
+                "Acknowledged publication of a cancellation minus its payment deadline and the grace")
+            .serviceLevelObjectives(Activity.LATENESS_BOUNDS.toArray(Duration[]::new))
+            .register(meters);
+  }
+
+  /** Gets the topics' metadata, so that the first cancellation does not wait for it. */
+  void prepare() {
+    try {
+      topics.forEach(producer::partitionsFor);
+    } catch (KafkaException e) {
+      log.warn("Kafka does not answer; the first event will wait for it: {}", e.toString());
+    }
+  }
+
+  /**
+   * What came of a batch.
+   *
+   * @param events those that Kafka acknowledged
+   * @param failure why it did not acknowledge all; null if it did
+   */
+  record Published(List<OutboxEvent> events, @Nullable Throwable failure) {}
+
+  /** Publishes events; after a refusal at once no more are sent. */
+  Published publish(List<OutboxEvent> batch) throws InterruptedException {
+    List<Future<RecordMetadata>> sent = new ArrayList<>(batch.size());
+    for (OutboxEvent event : batch) {
+      Future<RecordMetadata> future = send(event);
+      sent.add(future);
+      // A refusal at once means that Kafka is away: each further send would block as long again.
+      if (future.isDone() && failure(future) != null) {
+        break;
+      }
+    }
+    List<OutboxEvent> acknowledged = new ArrayList<>(batch.size());
+    Throwable lastFailure = null;
+    for (int i = 0; i < sent.size(); i++) {
+      Throwable failure = failure(sent.get(i));
+      if (failure == null) {
+        acknowledged.add(batch.get(i));
+      } else {
+        lastFailure = failure;
+      }
+    }
+    return new Published(acknowledged, lastFailure);
+  }
+
+  private Future<RecordMetadata> send(OutboxEvent event) {
+    ProducerRecord<byte[], byte[]> record = records.record(event);
+    String traceparent = event.traceparent();
+    OrderSpan span =
+        traceparent == null
+            ? null
+            : traces.publish(traceparent, event.orderId(), record.topic(), EventId.of(event));
+    if (span != null) {
+      span.passOn(record.headers());
+    }
+    return producer.send(
+        record,
+        (metadata, failure) -> {
+          if (failure == null) {
+            measure(event);
+          }
+          end(span, failure);
+        });
+  }
+
+  private static void end(@Nullable OrderSpan span, @Nullable Throwable failure) {
+    if (span == null) {
+      return;
+    }
+    if (failure == null) {
+      span.end();
+    } else {
+      span.fail(failure);
+    }
+  }
+
+  private static @Nullable Throwable failure(Future<RecordMetadata> future)
+      throws InterruptedException {
+    try {
+      future.get();
+      return null;
+    } catch (ExecutionException e) {
+      return e.getCause() == null ? e : e.getCause();
+    }
+  }
+
+  private void measure(OutboxEvent event) {
+    Instant deadline = event.deadline();
+    if (event.kind() == OutboxEvent.Kind.ORDER_CANCELLED && deadline != null) {
+      Duration late = Duration.between(deadline.plus(settlementGrace), clock.now());
+      lateness.record(late);
+      delays.publish(Duration.between(event.writtenAt(), clock.now()));
+      activity.published(late);
+    }
+  }
+}

@@ -1,0 +1,143 @@
+package io.ordertimeout.orders.watermark;
+
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.platform.kafka.InputTopics;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.DescribeTopicsOptions;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
+import org.apache.kafka.clients.admin.ListOffsetsResult;
+import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.IsolationLevel;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.springframework.stereotype.Component;
+
+/**
+ * Asks Kafka where the payments and closings of shards end, and in the same breath whether the
+ * topics are still those that the intake reads: a partition that was added meanwhile may hold the
+ * payment that counts. Thread-safe.
+ */
+@Component
+class EndOffsets {
+
+  private static final int TIMEOUT_MILLIS = 10_000;
+
+  // Not the end of the committed: a payment in an open transaction was appended too, and its order
+  // waits until the transaction has ended, one way or the other.
+  private static final ListOffsetsOptions APPENDED =
+      new ListOffsetsOptions(IsolationLevel.READ_UNCOMMITTED).timeoutMs(TIMEOUT_MILLIS);
+
+  private static final DescribeTopicsOptions BRIEFLY =
+      new DescribeTopicsOptions().timeoutMs(TIMEOUT_MILLIS);
+
+  private final Admin admin;
+  private final InputTopics inputTopics;
+  private final Collection<String> inputs;
+  private final List<String> settling;
+  private final boolean always;
+
+  EndOffsets(Admin admin, InputTopics inputTopics, OrderTimeoutProperties properties) {
+    this.admin = admin;
+    this.inputTopics = inputTopics;
+    this.inputs = properties.topics().inputs();
+    this.settling = List.of(properties.topics().paid(), properties.topics().closed());
+    this.always = properties.expiry().watermarkScope() == OrderTimeoutProperties.WatermarkScope.ALL;
+  }
+
+  /** Whether the ends of all partitions count for each shard. */
+  boolean reachAcrossShards() {
+    InputTopics.Layout layout = inputTopics.layout();
+    return always || (layout != null && layout.isMixed());
+  }
+
+  /**
+   * Asks for the end offsets of shards, in one question whose answers come shard by shard: one that
+   * Kafka cannot answer, because a partition has no leader, keeps no other waiting. Answers come on
+   * the client's thread, and fail if the topics are not what they were.
+   *
+   * @throws KafkaException if the topics are not checked
+   */
+  Map<Integer, CompletableFuture<Map<TopicPartition, Long>>> of(Collection<Integer> shards) {
+    InputTopics.Layout layout = inputTopics.layout();
+    if (layout == null) {
+      throw new KafkaException("the input topics have changed and are not checked yet");
+    }
+    boolean across = always || layout.isMixed();
+    Collection<Integer> numbers =
+        across ? IntStream.range(0, layout.partitions()).boxed().toList() : shards;
+    CompletionStage<?> unchanged =
+        admin
+            .describeTopics(inputs, BRIEFLY)
+            .allTopicNames()
+            .toCompletionStage()
+            .thenAccept(topics -> requireUnchanged(layout, topics));
+    ListOffsetsResult offsets =
+        admin.listOffsets(
+            partitions(numbers)
+                .collect(Collectors.toMap(Function.identity(), p -> OffsetSpec.latest())),
+            APPENDED);
+    return shards.stream()
+        .collect(
+            Collectors.toMap(
+                Function.identity(),
+                shard ->
+                    told(partitions(across ? numbers : List.of(shard)).toList(), offsets)
+                        .thenCombine(unchanged, (ends, same) -> ends)));
+  }
+
+  private Stream<TopicPartition> partitions(Collection<Integer> numbers) {
+    return numbers.stream()
+        .flatMap(number -> settling.stream().map(topic -> new TopicPartition(topic, number)));
+  }
+
+  private static CompletableFuture<Map<TopicPartition, Long>> told(
+      List<TopicPartition> partitions, ListOffsetsResult offsets) {
+    Map<TopicPartition, CompletableFuture<Long>> ends =
+        partitions.stream()
+            .collect(
+                Collectors.toMap(
+                    Function.identity(),
+                    partition ->
+                        offsets
+                            .partitionResult(partition)
+                            .toCompletionStage()
+                            .thenApply(ListOffsetsResultInfo::offset)
+                            .toCompletableFuture()));
+    return CompletableFuture.allOf(ends.values().toArray(CompletableFuture[]::new))
+        .thenApply(
+            all ->
+                ends.entrySet().stream()
+                    .collect(Collectors.toMap(Map.Entry::getKey, end -> end.getValue().join())));
+  }
+
+  private void requireUnchanged(InputTopics.Layout layout, Map<String, TopicDescription> found) {
+    for (TopicDescription topic : found.values()) {
+      if (topic.partitions().size() != layout.partitions()
+          || !topic.topicId().equals(layout.ids().get(topic.name()))) {
+        inputTopics.changed(layout);
+        throw new KafkaException(
+            "topic "
+                + topic.name()
+                + " was changed: it has "
+                + topic.partitions().size()
+                + " partitions and the id "
+                + topic.topicId()
+                + "; it had "
+                + layout.partitions()
+                + " and "
+                + layout.ids().get(topic.name()));
+      }
+    }
+  }
+}

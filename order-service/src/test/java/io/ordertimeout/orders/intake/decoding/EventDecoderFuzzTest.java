@@ -1,0 +1,313 @@
+package io.ordertimeout.orders.intake.decoding;
+
+import static io.ordertimeout.orders.intake.decoding.HostileRecords.CREATED;
+import static io.ordertimeout.orders.intake.decoding.HostileRecords.PAID;
+import static io.ordertimeout.orders.intake.decoding.HostileRecords.RECORDED;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.deadline.Amount;
+import io.ordertimeout.orders.deadline.OrderCreated;
+import io.ordertimeout.orders.deadline.OrderSettled;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Example;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.GenerationMode;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Whatever comes, the decoder answers, and within bounds. */
+class EventDecoderFuzzTest {
+
+  private static final int MIB = 1024 * 1024;
+  private static final int LONGEST_FAULT = 512;
+  private static final Instant LAST_TIME = Instant.parse("9999-12-31T23:59:59Z");
+
+  /** What must not get raw into a header or a log: it ends lines, hides or turns text around. */
+  private static final String UNPRINTABLE = "[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Cn}]";
+
+  private final OrderTimeoutProperties properties =
+      new Binder(new MapConfigurationPropertySource(Map.of()))
+          .bindOrCreate("order-timeout", OrderTimeoutProperties.class);
+  private final EventDecoder decoder =
+      new EventDecoder(properties, new PaymentDeadlines(properties));
+
+  @Property
+  void bytesWithoutAnyOrderAreAnswered(
+      @ForAll("noise") ConsumerRecord<byte @Nullable [], byte @Nullable []> record) {
+    check(record);
+  }
+
+  @Provide
+  Arbitrary<ConsumerRecord<byte @Nullable [], byte @Nullable []>> noise() {
+    return HostileRecords.records(HostileRecords.noise());
+  }
+
+  @Property(tries = 5_000)
+  void objectsWithAnythingInTheirFieldsAreAnswered(
+      @ForAll("objects") ConsumerRecord<byte @Nullable [], byte @Nullable []> record) {
+    check(record);
+  }
+
+  @Provide
+  Arbitrary<ConsumerRecord<byte @Nullable [], byte @Nullable []>> objects() {
+    return HostileRecords.records(HostileRecords.objects());
+  }
+
+  @Property(tries = 5_000)
+  void damagedEventsAreAnswered(
+      @ForAll("damaged") ConsumerRecord<byte @Nullable [], byte @Nullable []> record) {
+    check(record);
+  }
+
+  @Provide
+  Arbitrary<ConsumerRecord<byte @Nullable [], byte @Nullable []>> damaged() {
+    return HostileRecords.records(HostileRecords.damaged());
+  }
+
+  @Property(tries = 2_000)
+  void aPaymentIsAppliedWhateverElseIsInItAndWhenever(
+      @ForAll("odd") String odd, @ForAll long timestampMillis) {
+    byte[] value =
+        String.format("{\"orderId\":\"o\",\"paymentId\":%1$s,\"paidAt\":%1$s,\"x\":%1$s}", odd)
+            .getBytes(UTF_8);
+
+    DecodedRecord decoded =
+        check(HostileRecords.record(PAID, timestampMillis, "o".getBytes(UTF_8), value));
+
+    assertThat(decoded.settled()).isInstanceOf(OrderSettled.Paid.class);
+    assertThat(decoded.fault()).isNull();
+  }
+
+  @Provide
+  Arbitrary<String> odd() {
+    return Arbitraries.of(
+        "7",
+        "\"\"",
+        "[]",
+        "{\"a\":[1,2,{}]}",
+        "\"\\u0000\"",
+        "\"\\udc00\"",
+        "\"" + "x".repeat(257) + "\"",
+        "\"+999999999-12-31T23:59:59Z\"",
+        "\"-999999999-01-01T00:00:00Z\"",
+        "\"1969-12-31T23:59:59.9999999Z\"",
+        "1e999999999",
+        "1e2147483648",
+        "-9e99999999999999999999",
+        "1e-99999999999999999999",
+        "null");
+  }
+
+  /** A record of that size is the largest that a topic takes by default. */
+  @Property(generation = GenerationMode.EXHAUSTIVE)
+  void aRecordOfAMebibyteIsAnsweredInAFewWords(
+      @ForAll("huge") String value, @ForAll("topics") String topic) {
+    check(
+        HostileRecords.record(
+            topic, RECORDED.toEpochMilli(), "o".getBytes(UTF_8), value.getBytes(UTF_8)));
+  }
+
+  @Provide
+  Arbitrary<String> topics() {
+    return Arbitraries.of(CREATED, PAID, HostileRecords.CLOSED);
+  }
+
+  @Provide
+  Arbitrary<String> huge() {
+    String digits = "9".repeat(MIB);
+    String text = "\"" + "x".repeat(MIB) + "\"";
+    return Arbitraries.of(
+        digits,
+        text,
+        "[".repeat(MIB),
+        "{\"a\":".repeat(MIB / 5),
+        "{\"orderId\":" + digits + "}",
+        "{\"orderId\":" + text + "}",
+        "{\"orderId\":" + "{\"a\":".repeat(20) + text + "}".repeat(21),
+        "{\"orderId\":[" + "0,".repeat(MIB / 2) + "0]}",
+        "{\"orderId\":\"" + "\\u0001".repeat(MIB / 6) + "\"}",
+        "{\"orderId\":\"" + "\uD83D\uDED2".repeat(MIB / 4) + "\"}",
+        "{" + text + ":1}",
+        "{" + "\"orderId\":\"p\",".repeat(MIB / 14) + "\"orderId\":\"o\"}",
+        "{\"orderId\":\"o\",\"createdAt\":" + text + ",\"paidAt\":" + text + "}",
+        "{\"orderId\":\"o\",\"paymentId\":" + text + ",\"reason\":" + text + "}",
+        "{\"orderId\":\"o\",\"timeout\":\"PT" + digits + "S\"}",
+        "{\"orderId\":\"o\",\"timeout\":\"" + "P".repeat(MIB) + "\"}",
+        "{\"orderId\":\"o\",\"channel\":" + text + "}",
+        "{\"orderId\":\"o\",\"amount\":{\"value\":1,\"currency\":" + text + "}}",
+        "{\"orderId\":\"o\",\"x\":" + text + "}",
+        " ".repeat(MIB),
+        "{\"orderId\":\"o\"}" + " ".repeat(MIB),
+        "{\"orderId\":\"o\"}" + "x".repeat(MIB));
+  }
+
+  // Making a number of digits takes quadratic time: a mebibyte of them ten seconds and more.
+  @Example
+  void anAmountOfTooManyCharactersIsNotMadeANumber() {
+    for (String zeros : new String[] {"0".repeat(MIB), "0".repeat(100)}) {
+      String event =
+          "{\"orderId\":\"o\",\"amount\":{\"value\":\"1" + zeros + "\",\"currency\":\"EUR\"}}";
+
+      DecodedRecord decoded =
+          check(
+              HostileRecords.record(
+                  CREATED, RECORDED.toEpochMilli(), "o".getBytes(UTF_8), event.getBytes(UTF_8)));
+
+      assertThat(decoded.fault()).startsWith("amount has a value of more than 100 characters");
+    }
+  }
+
+  @Example
+  void ofAFieldThatStandsTwiceTheLastCounts() {
+    byte[] value = "{\"orderId\":\"first\",\"orderId\":\"o\"}".getBytes(UTF_8);
+
+    DecodedRecord decoded =
+        check(HostileRecords.record(CREATED, RECORDED.toEpochMilli(), "o".getBytes(UTF_8), value));
+
+    assertThat(decoded.created()).extracting(OrderCreated::orderId).isEqualTo("o");
+  }
+
+  /** Decodes the record, with all that holds for every record. */
+  private DecodedRecord check(ConsumerRecord<byte @Nullable [], byte @Nullable []> record) {
+    DecodedRecord decoded = decoder.decode(record);
+    OrderCreated created = decoded.created();
+    OrderSettled settled = decoded.settled();
+    String fault = decoded.fault();
+    if (record.topic().equals(CREATED)) {
+      assertThat(settled).isNull();
+      assertThat(created == null).isEqualTo(fault != null);
+    } else {
+      assertThat(created).isNull();
+      assertThat(settled != null || fault != null).isTrue();
+      if (settled != null && fault != null) {
+        assertThat(fault).endsWith("it was applied all the same");
+      }
+    }
+    if (fault != null) {
+      assertThat(fault).isNotBlank().hasSizeLessThanOrEqualTo(LONGEST_FAULT);
+      assertThat(fault).doesNotContainPattern(UNPRINTABLE);
+    }
+    if (created != null) {
+      checkBounds(created);
+      assertThat(again(record, json(created)).created()).isEqualTo(withPolicy(created, "PAY_BY"));
+    }
+    if (settled != null) {
+      checkBounds(settled);
+      DecodedRecord again = again(record, json(settled));
+      assertThat(again.settled()).isEqualTo(settled);
+      assertThat(again.replacedFields()).isZero();
+    }
+    return decoded;
+  }
+
+  private void checkBounds(OrderCreated created) {
+    checkText(created.orderId(), 128);
+    checkTime(created.createdAt());
+    checkTime(created.deadline());
+    assertThat(Duration.between(created.createdAt(), created.deadline()))
+        .isPositive()
+        .isLessThanOrEqualTo(properties.deadline().maxTimeout().plus(1, ChronoUnit.MICROS));
+    checkText(created.channel(), 256);
+    checkText(created.paymentMethod(), 256);
+    Amount amount = created.amount();
+    if (amount != null) {
+      assertThat(amount.value().toPlainString()).hasSizeLessThanOrEqualTo(43);
+      assertThat(amount.currency()).matches("[A-Za-z0-9]{1,10}");
+    }
+  }
+
+  private static void checkBounds(OrderSettled settled) {
+    checkText(settled.orderId(), 128);
+    if (settled instanceof OrderSettled.Paid paid) {
+      checkText(paid.paymentId(), 256);
+      checkTime(paid.paidAt());
+    } else if (settled instanceof OrderSettled.Closed closed) {
+      checkText(closed.reason(), 1_024);
+      checkTime(closed.closedAt());
+    }
+  }
+
+  private static void checkText(@Nullable String text, int maxLength) {
+    if (text != null) {
+      assertThat(text.codePointCount(0, text.length())).isBetween(1, maxLength);
+      assertThat(text).doesNotContain("\0");
+      // Half a surrogate pair does not survive it.
+      assertThat(new String(text.getBytes(UTF_8), UTF_8)).isEqualTo(text);
+    }
+  }
+
+  private static void checkTime(Instant time) {
+    assertThat(time).isBetween(Instant.EPOCH, LAST_TIME);
+    assertThat(time).isEqualTo(time.truncatedTo(ChronoUnit.MICROS));
+  }
+
+  private DecodedRecord again(
+      ConsumerRecord<byte @Nullable [], byte @Nullable []> record, Map<String, Object> event) {
+    return decoder.decode(
+        HostileRecords.record(
+            record.topic(),
+            record.timestamp(),
+            String.valueOf(event.get("orderId")).getBytes(UTF_8),
+            JsonMapper.shared().writeValueAsBytes(event)));
+  }
+
+  private static Map<String, Object> json(OrderCreated created) {
+    Map<String, Object> event = new LinkedHashMap<>();
+    event.put("orderId", created.orderId());
+    event.put("createdAt", created.createdAt().toString());
+    event.put("payBy", created.deadline().toString());
+    put(event, "channel", created.channel());
+    put(event, "paymentMethod", created.paymentMethod());
+    Amount amount = created.amount();
+    if (amount != null) {
+      event.put(
+          "amount", Map.of("value", amount.value().toString(), "currency", amount.currency()));
+    }
+    return event;
+  }
+
+  private static Map<String, Object> json(OrderSettled settled) {
+    Map<String, Object> event = new LinkedHashMap<>();
+    event.put("orderId", settled.orderId());
+    if (settled instanceof OrderSettled.Paid paid) {
+      event.put("paymentId", paid.paymentId());
+      event.put("paidAt", paid.paidAt().toString());
+    } else if (settled instanceof OrderSettled.Closed closed) {
+      event.put("closedAt", closed.closedAt().toString());
+      put(event, "reason", closed.reason());
+    }
+    return event;
+  }
+
+  private static void put(Map<String, Object> event, String field, @Nullable String text) {
+    if (text != null) {
+      event.put(field, text);
+    }
+  }
+
+  private static OrderCreated withPolicy(OrderCreated created, String policy) {
+    return new OrderCreated(
+        created.orderId(),
+        created.shard(),
+        created.createdAt(),
+        created.deadline(),
+        policy,
+        created.channel(),
+        created.paymentMethod(),
+        created.amount(),
+        null);
+  }
+}

@@ -1,0 +1,351 @@
+package io.ordertimeout.orders.intake.decoding;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.deadline.Amount;
+import io.ordertimeout.orders.deadline.OrderCreated;
+import io.ordertimeout.orders.deadline.OrderSettled;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Random;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.record.TimestampType;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+
+class EventDecoderTest {
+
+  private static final Instant RECORDED = Instant.parse("2026-05-01T12:00:00Z");
+
+  private final EventDecoder decoder = decoder(Map.of());
+
+  @Test
+  void anOrderNeedsOnlyItsId() {
+    OrderCreated order = created("{\"orderId\":\"o\"}");
+
+    assertThat(order.createdAt()).isEqualTo(RECORDED);
+    assertThat(order.deadline()).isEqualTo(RECORDED.plusSeconds(900));
+    assertThat(order.policy()).isEqualTo("DEFAULT");
+    assertThat(order.shard()).isEqualTo(3);
+  }
+
+  @Test
+  void everyFieldIsTaken() {
+    OrderCreated order =
+        created(
+            """
+            {"orderId":"o","createdAt":"2026-05-01T13:59:00+02:00","timeout":"PT30S",
+             "channel":"web","paymentMethod":"card","amount":{"value":12.50,"currency":"EUR"},
+             "somethingElse":[{}]}
+            """);
+
+    assertThat(order)
+        .isEqualTo(
+            new OrderCreated(
+                "o",
+                3,
+                Instant.parse("2026-05-01T11:59:00Z"),
+                Instant.parse("2026-05-01T11:59:30Z"),
+                "TIMEOUT",
+                "web",
+                "card",
+                new Amount(new BigDecimal("12.50"), "EUR"),
+                null));
+  }
+
+  @Test
+  void anOrderThatWasUnderWayPastItsDeadlineIsDueAtOnce() {
+    OrderCreated order = created("{\"orderId\":\"o\",\"payBy\":\"2026-05-01T11:00:00Z\"}");
+
+    assertThat(order.deadline()).isEqualTo(Instant.parse("2026-05-01T11:00:00Z"));
+  }
+
+  @Test
+  void payByWinsOverTimeout() {
+    OrderCreated order =
+        created("{\"orderId\":\"o\",\"payBy\":\"2026-05-01T12:01:00Z\",\"timeout\":\"PT1H\"}");
+
+    assertThat(order.deadline()).isEqualTo(Instant.parse("2026-05-01T12:01:00Z"));
+  }
+
+  @Test
+  void aDeadlineIsRoundedUpToMicrosecondsNeverDown() {
+    OrderCreated order =
+        created("{\"orderId\":\"o\",\"payBy\":\"2026-05-01T12:01:00.123456001Z\"}");
+
+    assertThat(order.deadline()).isEqualTo(Instant.parse("2026-05-01T12:01:00.123457Z"));
+  }
+
+  @Test
+  void theFirstMatchingPolicyDecides() {
+    EventDecoder withPolicies =
+        decoder(
+            Map.of(
+                "order-timeout.deadline.policies[0].name", "bank transfer",
+                "order-timeout.deadline.policies[0].payment-method", "transfer",
+                "order-timeout.deadline.policies[0].timeout", "3d",
+                "order-timeout.deadline.policies[1].name", "web",
+                "order-timeout.deadline.policies[1].channel", "web",
+                "order-timeout.deadline.policies[1].timeout", "10m"));
+
+    assertThat(
+            withPolicies
+                .decode(
+                    record(
+                        "order-created",
+                        "o",
+                        "{\"orderId\":\"o\",\"channel\":\"web\",\"paymentMethod\":\"transfer\"}"))
+                .created())
+        .extracting("policy")
+        .isEqualTo("bank transfer");
+    assertThat(
+            withPolicies
+                .decode(record("order-created", "o", "{\"orderId\":\"o\",\"channel\":\"web\"}"))
+                .created())
+        .extracting("deadline")
+        .isEqualTo(RECORDED.plusSeconds(600));
+  }
+
+  @Test
+  void fieldsCanBeElsewhere() {
+    EventDecoder mapped =
+        decoder(
+            Map.of(
+                "order-timeout.intake.fields.order-id", "/order/id",
+                "order-timeout.intake.fields.created-at", "placed"));
+
+    DecodedRecord decoded =
+        mapped.decode(
+            record(
+                "order-created",
+                "o",
+                "{\"order\":{\"id\":\"o\"},\"placed\":\"2026-05-01T11:00:00Z\"}"));
+
+    assertThat(decoded.created())
+        .extracting("createdAt")
+        .isEqualTo(Instant.parse("2026-05-01T11:00:00Z"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "nonsense",
+        "[]",
+        "\"text\"",
+        "{\"orderId\":\"o\"} trailing",
+        "{}",
+        "{\"orderId\":null}",
+        "{\"orderId\":7}",
+        "{\"orderId\":\"\"}",
+        "{\"orderId\":\"o\\u0000\"}",
+        "{\"orderId\":\"\\ud800\"}",
+        "{\"orderId\":\"o\",\"createdAt\":\"yesterday\"}",
+        "{\"orderId\":\"o\",\"createdAt\":\"2026-05-01T12:00:00\"}",
+        "{\"orderId\":\"o\",\"createdAt\":1777636800}",
+        "{\"orderId\":\"o\",\"createdAt\":\"+999999999-12-31T23:59:59Z\"}",
+        "{\"orderId\":\"o\",\"createdAt\":\"-999999999-01-01T00:00:00Z\"}",
+        "{\"orderId\":\"o\",\"timeout\":\"PT-1S\"}",
+        "{\"orderId\":\"o\",\"timeout\":\"PT0S\"}",
+        "{\"orderId\":\"o\",\"timeout\":\"P100000D\"}",
+        "{\"orderId\":\"o\",\"timeout\":\"PT9999999999999999999H\"}",
+        "{\"orderId\":\"o\",\"timeout\":30}",
+        "{\"orderId\":\"o\",\"createdAt\":\"2026-05-01T12:00:00Z\",\"payBy\":\"2026-05-01T11:00:00Z\"}",
+        "{\"orderId\":\"o\",\"payBy\":\"+999999999-12-31T23:59:59Z\"}",
+        "{\"orderId\":\"o\",\"channel\":{}}",
+        "{\"orderId\":\"o\",\"amount\":12}",
+        "{\"orderId\":\"o\",\"amount\":{\"value\":\"x\",\"currency\":\"EUR\"}}",
+        "{\"orderId\":\"o\",\"amount\":{\"value\":{},\"currency\":\"EUR\"}}",
+        "{\"orderId\":\"o\",\"amount\":{\"currency\":\"EUR\"}}",
+        "{\"orderId\":\"o\",\"amount\":{\"value\":null,\"currency\":\"EUR\"}}",
+        "{\"orderId\":\"o\",\"amount\":{\"value\":true,\"currency\":\"EUR\"}}",
+        "{\"orderId\":\"o\",\"somethingElse\":1e2147483648}",
+        "{\"orderId\":\"o\",\"amount\":{\"value\":1,\"currency\":\"'; drop\"}}",
+        "{\"orderId\":\"o\",\"amount\":{\"value\":1e999999999,\"currency\":\"EUR\"}}",
+      })
+  void anUnusableOrderIsADeadLetterWithTheReason(String value) {
+    DecodedRecord decoded = decoder.decode(record("order-created", "o", value));
+
+    assertThat(decoded.fault()).isNotBlank();
+    assertThat(decoded.created()).isNull();
+    assertThat(decoded.settled()).isNull();
+  }
+
+  @Test
+  void theReasonNamesFieldAndValueButNotAllOfALongOne() {
+    DecodedRecord decoded =
+        decoder.decode(
+            record(
+                "order-created",
+                "o",
+                "{\"orderId\":\"o\",\"timeout\":\"" + "x".repeat(5_000) + "\"}"));
+
+    assertThat(decoded.fault()).startsWith("timeout is not an ISO-8601 duration: \"xxx");
+    assertThat(decoded.fault()).hasSizeLessThan(200);
+  }
+
+  @Test
+  void anOrderIdHas1To128CharactersOfAnyKind() {
+    String longest = "\uD83D\uDED2".repeat(128);
+    assertThat(decoder.decode(record("order-created", longest, json(longest))).fault()).isNull();
+
+    String tooLong = "x".repeat(129);
+    assertThat(decoder.decode(record("order-created", tooLong, json(tooLong))).fault())
+        .startsWith("orderId has 129 characters, not 1 to 128");
+  }
+
+  @Test
+  void deepNestingIsADeadLetterNotACrash() {
+    String deep = "{\"orderId\":\"o\",\"x\":" + "[".repeat(100_000) + "]".repeat(100_000) + "}";
+
+    assertThat(decoder.decode(record("order-created", "o", deep)).fault())
+        .contains("nesting depth");
+  }
+
+  @Test
+  void aTombstoneIsADeadLetter() {
+    assertThat(decoder.decode(record("order-paid", "o", null)).fault()).contains("tombstone");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"order-paid", "order-closed"})
+  void whatTellsNothingButItsKeyPutsTheOrderOfThatKeyInDoubt(String topic) {
+    for (String value : new String[] {null, "", "Obj\u0001avro", "{\"order_id\":\"o\"}"}) {
+      DecodedRecord decoded = decoder.decode(record(topic, "o", value));
+
+      assertThat(decoded.orderInDoubt()).isEqualTo("o");
+      assertThat(decoded.fault()).contains("is parked");
+    }
+  }
+
+  @Test
+  void aKeyThatIsNoOrderIdPutsNoOrderInDoubt() {
+    for (String key : new String[] {null, "", "o\u0000", "x".repeat(129), "x".repeat(1_000)}) {
+      assertThat(decoder.decode(record("order-paid", key, "?")).orderInDoubt()).isNull();
+    }
+    assertThat(decoder.decode(record("order-created", "o", "?")).orderInDoubt()).isNull();
+    assertThat(decoder.decode(record("order-paid", "o", json("o"))).orderInDoubt()).isNull();
+  }
+
+  @Test
+  void anOrderUnderAnotherKeyIsNotWatchedAndADeadLetter() {
+    DecodedRecord decoded = decoder.decode(record("order-created", "other", json("o")));
+
+    assertThat(decoded.created()).isNull();
+    assertThat(decoded.fault()).contains("the key is not the order id");
+  }
+
+  @Test
+  void aPaymentWithoutKeyIsAppliedAndADeadLetter() {
+    DecodedRecord decoded = decoder.decode(record("order-paid", null, json("o")));
+
+    assertThat(decoded.settled()).isNotNull();
+    assertThat(decoded.fault()).contains("the key is missing", "applied all the same");
+  }
+
+  @Test
+  void aPaymentWithRubbishInItIsAppliedAndTheRubbishReplacedAndCounted() {
+    DecodedRecord decoded =
+        decoder.decode(
+            record(
+                "order-paid", "o", "{\"orderId\":\"o\",\"paymentId\":7,\"paidAt\":\"tomorrow\"}"));
+
+    assertThat(decoded.fault()).isNull();
+    assertThat(decoded.replacedFields()).isEqualTo(2);
+    assertThat(decoded.settled())
+        .isEqualTo(new OrderSettled.Paid("o", 3, RECORDED, "order-paid-3-42", RECORDED));
+  }
+
+  @Test
+  void aClosingWithRubbishInItIsApplied() {
+    DecodedRecord decoded =
+        decoder.decode(
+            record("order-closed", "o", "{\"orderId\":\"o\",\"closedAt\":{},\"reason\":[]}"));
+
+    assertThat(decoded.replacedFields()).isEqualTo(2);
+    assertThat(decoded.settled())
+        .isEqualTo(new OrderSettled.Closed("o", 3, RECORDED, RECORDED, null));
+  }
+
+  @Test
+  void randomBytesAreAlwaysDeadLettersNeverExceptions() {
+    Random random = new Random(20260501);
+    for (int i = 0; i < 20_000; i++) {
+      byte[] value = new byte[random.nextInt(64)];
+      random.nextBytes(value);
+      assertThat(decoder.decode(record("order-paid", "o".getBytes(UTF_8), value)).fault())
+          .as("bytes %s", value)
+          .isNotNull();
+    }
+  }
+
+  @Test
+  void everyDamagedByteOfAnOrderIsSurvived() {
+    byte[] good =
+        """
+        {"orderId":"o","createdAt":"2026-05-01T12:00:00Z","timeout":"PT30S","amount":{"value":1.5,"currency":"EUR"}}
+        """
+            .getBytes(UTF_8);
+    for (int i = 0; i < good.length; i++) {
+      for (int replacement = 0; replacement < 256; replacement++) {
+        byte[] damaged = good.clone();
+        damaged[i] = (byte) replacement;
+        DecodedRecord decoded =
+            decoder.decode(record("order-created", "o".getBytes(UTF_8), damaged));
+        assertThat(decoded.created() == null).isEqualTo(decoded.fault() != null);
+      }
+    }
+  }
+
+  private OrderCreated created(String value) {
+    DecodedRecord decoded = decoder.decode(record("order-created", "o", value));
+    assertThat(decoded.fault()).isNull();
+    return Objects.requireNonNull(decoded.created());
+  }
+
+  private static String json(String orderId) {
+    return "{\"orderId\":\"" + orderId + "\"}";
+  }
+
+  private static EventDecoder decoder(Map<String, String> settings) {
+    OrderTimeoutProperties properties =
+        new Binder(new MapConfigurationPropertySource(new LinkedHashMap<>(settings)))
+            .bindOrCreate("order-timeout", OrderTimeoutProperties.class);
+    return new EventDecoder(properties, new PaymentDeadlines(properties));
+  }
+
+  private static ConsumerRecord<byte @Nullable [], byte @Nullable []> record(
+      String topic, @Nullable String key, @Nullable String value) {
+    return record(
+        topic,
+        key == null ? null : key.getBytes(UTF_8),
+        value == null ? null : value.getBytes(UTF_8));
+  }
+
+  private static ConsumerRecord<byte @Nullable [], byte @Nullable []> record(
+      String topic, byte @Nullable [] key, byte @Nullable [] value) {
+    return new ConsumerRecord<>(
+        topic,
+        3,
+        42,
+        RECORDED.toEpochMilli(),
+        TimestampType.CREATE_TIME,
+        0,
+        0,
+        key,
+        value,
+        new RecordHeaders(),
+        Optional.empty());
+  }
+}

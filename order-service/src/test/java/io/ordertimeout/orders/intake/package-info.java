@@ -1,4 +1,0 @@
-@NullMarked
-package io.ordertimeout.orders.intake;
-
-import org.jspecify.annotations.NullMarked;

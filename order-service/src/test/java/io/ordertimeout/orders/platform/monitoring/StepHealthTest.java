@@ -1,0 +1,52 @@
+package io.ordertimeout.orders.platform.monitoring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+@ExtendWith(OutputCaptureExtension.class)
+class StepHealthTest {
+
+  private long nanos;
+  private final StepHealth step = new StepHealth("relay", () -> nanos);
+
+  @Test
+  void failsFromTheFirstFailureToTheNextSuccess() {
+    assertThat(step.failing()).isZero();
+
+    step.failed("nothing is lost", new IllegalStateException("away"));
+    pass(Duration.ofSeconds(7));
+    step.failed("nothing is lost", new IllegalStateException("away"));
+    pass(Duration.ofSeconds(3));
+
+    assertThat(step.failing()).isEqualTo(Duration.ofSeconds(10));
+    step.succeeded();
+    assertThat(step.failing()).isZero();
+  }
+
+  @Test
+  void anOutageLeavesAStackTraceAndALineEveryHalfMinute(CapturedOutput output) {
+    for (int second = 0; second < 61; second++) {
+      step.failed("nothing is lost", new IllegalStateException("away"));
+      pass(Duration.ofSeconds(1));
+    }
+    step.succeeded();
+    step.succeeded();
+
+    assertThat(output.getOut().lines().filter(line -> line.contains("\tat "))).isNotEmpty();
+    assertThat(output.getOut().lines().filter(line -> line.contains("relay")))
+        .satisfiesExactly(
+            first -> assertThat(first).contains("relay failed: nothing is lost"),
+            reminder -> assertThat(reminder).contains("failing for 30 s, 31 times"),
+            another -> assertThat(another).contains("failing for 60 s, 61 times"),
+            end -> assertThat(end).contains("works again after 61 s and 61 failures"));
+  }
+
+  private void pass(Duration time) {
+    nanos += time.toNanos();
+  }
+}

@@ -1,0 +1,109 @@
+package io.ordertimeout.orders.platform.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import java.time.Duration;
+import java.time.Instant;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class DatabaseClockTest {
+
+  private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+
+  private long nanos = 5_000;
+  private Instant database = START;
+  private Instant wallClock = START;
+  private Duration roundTrip = Duration.ZERO;
+
+  private final DatabaseClock clock =
+      new DatabaseClock(
+          () -> {
+            nanos += roundTrip.toNanos() / 2;
+            Instant answer = database;
+            nanos += roundTrip.toNanos() / 2;
+            return answer;
+          },
+          () -> nanos,
+          () -> wallClock);
+
+  @BeforeEach
+  void set() {
+    clock.set();
+  }
+
+  @Test
+  void isNotReadBeforeItIsSet() {
+    DatabaseClock fresh = new DatabaseClock(() -> database, () -> nanos, () -> wallClock);
+
+    assertThatIllegalStateException().isThrownBy(fresh::now);
+    assertThat(fresh.offset()).isZero();
+  }
+
+  @Test
+  void tellsHowFarPostgresIsAheadOfTheWallClock() {
+    wallClock = START.plusSeconds(3600);
+
+    clock.measure();
+
+    assertThat(clock.offset()).isEqualTo(Duration.ofHours(-1));
+  }
+
+  @Test
+  void takesNoNoticeOfAWallClockThatJumps() {
+    wallClock = START.plusSeconds(3600);
+
+    clock.measure();
+
+    assertThat(clock.now()).isEqualTo(START);
+  }
+
+  @Test
+  void isMeasuredAnewAtOnceWhenAnAnswerDiffers() {
+    int[] told = {0};
+    clock.onChange(() -> told[0]++);
+    database = START.plusMillis(150);
+
+    assertThat(clock.ask()).isEqualTo(database);
+
+    assertThat(clock.now()).isEqualTo(database);
+    assertThat(told[0]).isEqualTo(1);
+  }
+
+  @Test
+  void goesOnByMonotonicTime() {
+    nanos += Duration.ofMinutes(3).toNanos();
+
+    assertThat(clock.now()).isEqualTo(START.plus(Duration.ofMinutes(3)));
+  }
+
+  @Test
+  void followsADatabaseThatJumped() {
+    database = START.minus(Duration.ofHours(1));
+
+    clock.measure();
+
+    assertThat(clock.now()).isEqualTo(START.minus(Duration.ofHours(1)));
+  }
+
+  @Test
+  void takesTheAnswerForTheMiddleOfTheRoundTrip() {
+    roundTrip = Duration.ofMillis(10);
+
+    clock.measure();
+
+    assertThat(clock.now()).isEqualTo(START.plus(Duration.ofMillis(45)));
+  }
+
+  @Test
+  void tellsItsListenersOfEveryMeasurement() {
+    int[] told = {0};
+    clock.onChange(() -> told[0]++);
+
+    clock.measure();
+    clock.measure();
+
+    assertThat(told[0]).isEqualTo(2);
+  }
+}

@@ -1,0 +1,5 @@
+/** Tests of the watermark. */
+@NullMarked
+package io.ordertimeout.orders.watermark;
+
+import org.jspecify.annotations.NullMarked;
