@@ -1,7 +1,7 @@
 package io.ordertimeout.orders.api;
 
+import io.ordertimeout.orders.audit.AuditLog;
 import io.ordertimeout.orders.audit.OperatorAction;
-import io.ordertimeout.orders.operator.Audit;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
 import java.util.List;
@@ -18,9 +18,9 @@ class AuditController {
 
   private static final int MOST = 500;
 
-  private final Audit audit;
+  private final AuditLog audit;
 
-  AuditController(Audit audit) {
+  AuditController(AuditLog audit) {
     this.audit = audit;
   }
 
@@ -30,6 +30,6 @@ class AuditController {
       @RequestParam(required = false) @Nullable String subject,
       @RequestParam(defaultValue = "9223372036854775807") long before,
       @RequestParam(defaultValue = "50") @Min(1) @Max(MOST) int limit) {
-    return audit.actions(subject, before, limit);
+    return audit.page(subject, before, limit);
   }
 }

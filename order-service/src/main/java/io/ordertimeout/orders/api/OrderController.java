@@ -3,6 +3,7 @@ package io.ordertimeout.orders.api;
 import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.deadline.OrderState;
 import io.ordertimeout.orders.operator.OrderCommands;
+import io.ordertimeout.orders.operator.OrderDetails;
 import io.ordertimeout.orders.operator.OrderLookup;
 import io.ordertimeout.orders.operator.OrderSearch;
 import io.ordertimeout.orders.operator.UnknownSubjectException;
@@ -72,7 +73,7 @@ class OrderController {
 
   /** One order: how it stands, what it waits for, and what happened to it. */
   @GetMapping("/order")
-  OrderLookup.Known order(@RequestParam String id) {
+  OrderDetails order(@RequestParam String id) {
     return orders
         .find(id)
         .orElseThrow(() -> new UnknownSubjectException("there is no order '" + id + "'"));

@@ -166,7 +166,7 @@ final class IntakeLoop implements Runnable {
     Map<TopicPartition, Long> advanced = advanced(positions);
     if (!records.isEmpty() || !advanced.isEmpty()) {
       try {
-        intake.take(records, advanced, layout);
+        intake.takeIn(records, advanced, layout);
       } catch (RuntimeException e) {
         rewind(consumer, records);
         pauseAfterFailure(

@@ -3,7 +3,7 @@ package io.ordertimeout.orders.intake;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.orders.deadline.Outcome;
-import io.ordertimeout.orders.deadline.RecordedBatch;
+import io.ordertimeout.orders.deadline.StoredBatch;
 import io.ordertimeout.orders.platform.monitoring.Activity;
 import io.ordertimeout.orders.platform.monitoring.AmountMetrics;
 import java.util.List;
@@ -50,7 +50,7 @@ class IntakeMetrics {
     EVENTS_READ.forEach(this::deadLetters);
   }
 
-  void count(RecordedBatch batch) {
+  void count(StoredBatch batch) {
     count("created", batch.created());
     count("paid", batch.paid());
     count("closed", batch.closed());

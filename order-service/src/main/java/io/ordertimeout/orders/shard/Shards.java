@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.engine.ShardedTimers;
 import io.ordertimeout.engine.TimersConfig;
+import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.deadline.PendingOrder;
 import io.ordertimeout.orders.expiry.Expiry;
@@ -36,7 +37,7 @@ import org.springframework.stereotype.Component;
 public class Shards implements SmartLifecycle {
 
   /** Phase of the life cycle: stopped after the intake, before the expiry. */
-  public static final int PHASE = PaymentWatermark.PHASE + 100;
+  public static final int PHASE = LifecyclePhases.SHARDS;
 
   private static final Logger log = LoggerFactory.getLogger(Shards.class);
   private static final int COMMAND_QUEUE = 1_024;

@@ -4,6 +4,8 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.outbox.EventId;
 import io.ordertimeout.orders.outbox.OutboxEvent;
+import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
+import io.ordertimeout.orders.outbox.OutboxEvent.PaymentConflict;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.UUID;
@@ -13,23 +15,23 @@ import org.springframework.stereotype.Component;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Makes Kafka records of events: JSON, keyed by order id, with the headers of CloudEvents 1.0
- * (Kafka protocol binding, binary content mode).
+ * Turns events into Kafka records: JSON, keyed by order id, with the headers of CloudEvents 1.0
+ * (Kafka protocol binding, binary content mode). Thread-safe.
  */
 @Component
-class EventRecords {
+class EventSerializer {
 
   @JsonInclude(JsonInclude.Include.NON_NULL)
-  private record OrderCancelled(
+  private record CancelledBody(
       UUID eventId,
       String orderId,
       String reason,
       @Nullable Instant createdAt,
-      @Nullable Instant deadline,
-      @Nullable Instant cancelledAt) {}
+      Instant deadline,
+      Instant cancelledAt) {}
 
   @JsonInclude(JsonInclude.Include.NON_NULL)
-  private record OrderPaymentConflict(
+  private record ConflictBody(
       UUID eventId,
       String orderId,
       String paymentId,
@@ -43,50 +45,48 @@ class EventRecords {
   private final OrderTimeoutProperties.Topics topics;
   private final String source;
 
-  EventRecords(OrderTimeoutProperties properties) {
+  EventSerializer(OrderTimeoutProperties properties) {
     this.topics = properties.topics();
     this.source = properties.outbox().source();
   }
 
-  ProducerRecord<byte[], byte[]> record(OutboxEvent event) {
+  ProducerRecord<byte[], byte[]> serialize(OutboxEvent event) {
     UUID eventId = EventId.of(event);
-    return switch (event.kind()) {
-      case ORDER_CANCELLED ->
-          record(
-              topics.cancelled(),
-              "io.ordertimeout.order-cancelled",
-              event,
-              eventId,
-              new OrderCancelled(
-                  eventId,
-                  event.orderId(),
-                  "PAYMENT_TIMEOUT",
-                  event.createdAt(),
-                  event.deadline(),
-                  event.cancelledAt()));
-      case ORDER_PAYMENT_CONFLICT ->
-          record(
-              topics.conflict(),
-              "io.ordertimeout.order-payment-conflict",
-              event,
-              eventId,
-              new OrderPaymentConflict(
-                  eventId,
-                  event.orderId(),
-                  event.paymentId(),
-                  event.paidAt(),
-                  event.deadline(),
-                  event.cancelledAt(),
-                  conflictKind(event)));
-    };
+    if (event instanceof PaymentConflict conflict) {
+      return record(
+          topics.conflict(),
+          "io.ordertimeout.order-payment-conflict",
+          event,
+          eventId,
+          body(eventId, conflict));
+    }
+    return record(
+        topics.cancelled(),
+        "io.ordertimeout.order-cancelled",
+        event,
+        eventId,
+        body(eventId, (OrderCancelled) event));
   }
 
-  private static String conflictKind(OutboxEvent event) {
-    boolean inTime =
-        event.paidAt() != null
-            && event.deadline() != null
-            && !event.paidAt().isAfter(event.deadline());
-    return inTime ? "PAID_IN_TIME_DELIVERED_LATE" : "PAID_LATE";
+  private static CancelledBody body(UUID eventId, OrderCancelled event) {
+    return new CancelledBody(
+        eventId,
+        event.orderId(),
+        "PAYMENT_TIMEOUT",
+        event.createdAt(),
+        event.deadline(),
+        event.cancelledAt());
+  }
+
+  private static ConflictBody body(UUID eventId, PaymentConflict event) {
+    return new ConflictBody(
+        eventId,
+        event.orderId(),
+        event.paymentId(),
+        event.paidAt(),
+        event.deadline(),
+        event.cancelledAt(),
+        event.isPaidInTime() ? "PAID_IN_TIME_DELIVERED_LATE" : "PAID_LATE");
   }
 
   private ProducerRecord<byte[], byte[]> record(
@@ -99,7 +99,7 @@ class EventRecords {
         .add("ce_id", utf8(eventId.toString()))
         .add("ce_type", utf8(type))
         .add("ce_source", utf8(source))
-        .add("ce_time", utf8(event.writtenAt().toString()))
+        .add("ce_time", utf8(event.envelope().writtenAt().toString()))
         .add("content-type", utf8("application/json"));
     return record;
   }
