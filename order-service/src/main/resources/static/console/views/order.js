@@ -2,6 +2,7 @@ import { get } from '../api.js';
 import { ask, timeField } from '../ask.js';
 import { badge, empty, fact, failed, foreign, h, loading, orderId, render, to } from '../dom.js';
 import { fromNow, instantOf, money, span, spanOf, time, utc } from '../format.js';
+import { waitingReason } from './waiting-reasons.js';
 import { action, state } from './words.js';
 
 const ASK_AGAIN = 2_000;
@@ -101,15 +102,16 @@ export function orderView(parameters, page) {
           action('Extend …', () => extend(order, page)),
           action('Close …', () => close(order, page)),
           action('Cancel now …', () => cancel(order, page)),
-          isParked(history) && action('Release …', () => release(order, page))),
+          waitsFor.some(({ type }) => type === 'parked') && action('Release …', () => release(order, page))),
       ),
       pending && h(
         'section',
         { class: 'card', 'aria-labelledby': 'waits' },
-        h('h2', { id: 'waits' }, 'Waits for'),
+        h('h2', { id: 'waits' }, 'Why it is pending'),
         waitsFor.length === 0
-          ? empty('Nothing; it is about to be decided.')
-          : h('ul', { class: 'waits' }, waitsFor.map((what) => h('li', {}, foreign(inWords(what))))),
+          ? empty('Nothing blocks the order. It is about to be decided.')
+          : h('ul', { class: 'waits' }, waitsFor.map((reason) =>
+            h('li', {}, waitingReason(reason, page.now())))),
       ),
       h(
         'section',
@@ -141,16 +143,6 @@ function due(deadline, now) {
   return new Date(deadline).getTime() > now
     ? `due ${fromNow(deadline, now)}`
     : `due since ${span(now - new Date(deadline).getTime())}`;
-}
-
-function isParked(history) {
-  return history.some(({ what }) => what === 'PARKED');
-}
-
-// The wait for the deadline ends with a span as machines write it.
-function inWords(wait) {
-  const known = /^(its payment deadline, in )(PT\S+)$/.exec(wait);
-  return known ? known[1] + span(spanOf(known[2])) : wait;
 }
 
 function happened({ at, what, by, details }) {

@@ -102,7 +102,7 @@ class ConsoleOrdersIT {
     try (Visit visit = console.visit()) {
       visit.comeAsViewer("order?id=told");
       assertThat(visit.page().locator(".summary")).containsText("€12.50");
-      assertThat(visit.page().locator(".waits")).containsText("its payment deadline, in 59 min");
+      assertThat(visit.page().locator(".waits")).containsText("The order is due in 59 min");
       assertThat(timeline(visit)).containsText(new String[] {"Created", "Registered"});
 
       stage.shop().paid("told", "p-1");
@@ -185,7 +185,7 @@ class ConsoleOrdersIT {
     try (Visit visit = console.visit()) {
       visit.comeAsOperator("pauses");
       visit.link("parked").click();
-      assertThat(visit.page().locator(".waits")).containsText("an operator to release it");
+      assertThat(visit.page().locator(".waits")).containsText("waits for an operator to release it");
       visit.button("Release").click();
       visit.because("mended").confirm("Release");
       assertThat(timeline(visit).last()).containsText("Released");

@@ -81,7 +81,7 @@ class ConsolePausesIT {
       stage.shop().created("of the web", Map.of("timeout", "PT1S", "channel", "web"));
       stage.outcomes().awaitCancelled("of the web");
       visit.go("order?id=of%20the%20store");
-      assertThat(visit.page().locator(".waits")).containsText("the end of pause 1");
+      assertThat(visit.page().locator(".waits")).containsText("Pause 1 suspends expiry for channel store");
     }
   }
 
