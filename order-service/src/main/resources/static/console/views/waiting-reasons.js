@@ -1,31 +1,32 @@
-import { foreign, h, to } from '../dom.js';
-import { fromNow, time } from '../format.js';
+import { untrusted, viewLink } from '../dom.js';
+import { relativeTime, timeElement } from '../format.js';
+import { pauseScope } from './labels.js';
 
 // Why a pending order has not been decided. The API sends each reason as a type with its data;
 // absent and null fields mean the same.
 
 const REASONS = {
   'payment-deadline': ({ dueAt }, now) => [
-    'The payment deadline has not passed. The order is due ', fromNow(dueAt, now), ', at ', time(dueAt), '.',
+    'The payment deadline has not passed. The order is due ', relativeTime(dueAt, now), ', at ', timeElement(dueAt), '.',
   ],
   parked: ({ reason, parkedAt }) => [
-    'The order has been parked', parkedAt && [' since ', time(parkedAt)],
+    'The order has been parked', parkedAt && [' since ', timeElement(parkedAt)],
     ' and waits for an operator to release it', because(reason),
   ],
   paused: ({ pauseId, channel, placedBy, reason, endsAt }, now) => [
-    to('pauses', {}, `Pause ${pauseId}`), ' suspends expiry for ',
-    channel ? ['channel ', foreign(channel)] : 'all orders',
-    endsAt ? [' until ', time(endsAt), ` (${fromNow(endsAt, now)})`] : ' until an operator ends it',
-    '. Placed by ', foreign(placedBy), because(reason),
+    viewLink('pauses', {}, `Pause ${pauseId}`), ' suspends expiry for ',
+    pauseScope(channel),
+    endsAt ? [' until ', timeElement(endsAt), ` (${relativeTime(endsAt, now)})`] : ' until an operator ends it',
+    '. Placed by ', untrusted(placedBy), because(reason),
   ],
   held: ({ holdId, shard, detail }) => [
-    to('pauses', {}, `Hold ${holdId}`), ` suspends expiry for shard ${shard} until an operator lifts it`,
+    viewLink('pauses', {}, `Hold ${holdId}`), ` suspends expiry for shard ${shard} until an operator lifts it`,
     because(detail),
   ],
   'unowned-shard': ({ shard }) => ['No instance owns ', shardLink(shard), '.'],
   watermark: ({ shard, instance }) => [
     'The payment watermark of ', shardLink(shard), ' has not reached the payment deadline.',
-    instance && [' Instance ', foreign(instance), ' owns the shard.'],
+    instance && [' Instance ', untrusted(instance), ' owns the shard.'],
   ],
 };
 
@@ -39,18 +40,18 @@ export function waitingReason(reason, now) {
 function unknownReason({ type, ...data }) {
   const known = Object.entries(data).filter(([, value]) => value !== null);
   return [
-    foreign(type),
+    untrusted(type),
     known.length > 0 && ': ',
     known.map(([name, value], i) => [
-      i > 0 && ', ', foreign(`${name} `), foreign(typeof value === 'string' ? value : JSON.stringify(value)),
+      i > 0 && ', ', untrusted(`${name} `), untrusted(typeof value === 'string' ? value : JSON.stringify(value)),
     ]),
   ];
 }
 
 function because(text) {
-  return text ? [': ', foreign(text)] : '.';
+  return text ? [': ', untrusted(text)] : '.';
 }
 
 function shardLink(shard) {
-  return to('shards', {}, `shard ${shard}`);
+  return viewLink('shards', {}, `shard ${shard}`);
 }
