@@ -102,6 +102,10 @@ function changes({ before, after }) {
 }
 
 function fieldLabel(name) {
+  return name === 'movesDeadlines' ? 'extends deadlines' : camelCaseToWords(name);
+}
+
+function camelCaseToWords(name) {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 

@@ -117,7 +117,7 @@ function summary({ order, movesBy, waitsFor }, page) {
     ]),
     h('dl', { class: 'facts' },
       fact('Payment deadline', order.deadline && timeElement(order.deadline)),
-      fact('Extension to be applied', movesBy && formatDuration(parseDuration(movesBy))),
+      fact('Upcoming extension', movesBy && formatDuration(parseDuration(movesBy))),
       fact('Amount', order.amount && formatMoney(order.amount.value, order.amount.currency)),
       fact('Channel', order.channel && untrusted(order.channel)),
       fact('Payment method', order.paymentMethod && untrusted(order.paymentMethod)),

@@ -156,7 +156,7 @@ function tileList({ at, pending, overdue, parked, unpublished, instances }) {
       parked > 0 && viewLink('pauses', {}, 'View parked orders')),
     tile('unpublished', 'Unpublished', formatNumber(unpublished), 'events waiting for Kafka'),
     tile('watermark-lag', 'Watermark lag', lag === 0 ? '0' : formatDuration(lag),
-      lag > LONG_LAG_MILLIS ? badge('warn', 'orders are delayed') : 'no order is delayed for long',
+      lag > LONG_LAG_MILLIS ? badge('warn', 'orders are delayed') : 'no long delays',
       viewLink('shards', {}, 'View by shard')),
   ];
 }

@@ -75,7 +75,7 @@ function pauseExpiry(page) {
       radioGroup('Orders', 'scope', [['all', 'All orders'], ['channel', 'One channel']], 'all'),
       textField('Channel', 'channel', { maxlength: '1000' }),
       radioGroup('Payment deadlines', 'deadlines', [
-        ['keep', 'Keep deadlines: orders due by then are cancelled when the pause ends'],
+        ['keep', 'Keep deadlines: due orders are cancelled when the pause ends'],
         ['extend', 'Extend deadlines by the time that each order was paused'],
       ]),
       timeField('End automatically at', 'endsAt', null, [
