@@ -1,17 +1,17 @@
-import { CAME_FOR, logIn, session } from '../api.js';
+import { logIn, RETURN_TO, session } from '../api.js';
 import { badge, h, render } from '../dom.js';
-import { span } from '../format.js';
+import { formatDuration } from '../format.js';
 
-/** The ways to log in: a name and a password, or a provider and a token. */
-export function logInView(notice, done) {
+/** The log-in page: identity providers, and a form for a password or a token. */
+export function logInView(notice, onLoggedIn) {
   const problem = h('div', { role: 'alert' });
-  const go = h('button', { type: 'submit', class: session.providers.length ? null : 'primary' }, 'Log in');
+  const submitButton = h('button', { type: 'submit', class: session.providers.length ? null : 'primary' }, 'Log in');
   const form = (session.passwords || session.tokens) && h(
     'form',
     { on: { submit } },
     session.passwords ? passwordFields() : tokenFields(),
     problem,
-    go,
+    submitButton,
   );
   const element = h(
     'div',
@@ -20,7 +20,7 @@ export function logInView(notice, done) {
     notice && h('p', {}, badge('info', notice)),
     session.providers.map(({ name, path }) => h(
       'a',
-      { class: 'primary', href: path, on: { click: remember } },
+      { class: 'primary', href: path, on: { click: rememberView } },
       `Log in with ${name}`,
     )),
     form,
@@ -28,42 +28,44 @@ export function logInView(notice, done) {
 
   async function submit(event) {
     event.preventDefault();
-    if (go.disabled) {
+    if (submitButton.disabled) {
       return;
     }
-    go.disabled = true;
+    submitButton.disabled = true;
     render(problem);
     try {
       await logIn(Object.fromEntries(new FormData(form)));
-      done();
-    } catch (failure) {
-      const wait = failure.status === 429 && failure.retryAfter
-        ? ` Try again in ${span(failure.retryAfter * 1_000)} at the latest.`
-        : '';
-      render(problem, badge('bad', failure.status === 429 ? `Too many failed log-ins.${wait}` : failure.message));
+      onLoggedIn();
+    } catch (error) {
+      render(problem, badge('bad', error.status === 429 ? tooManyFailures(error) : error.message));
       form.querySelector('input[type=password]').select();
     } finally {
-      go.disabled = false;
+      submitButton.disabled = false;
     }
   }
 
   return {
-    title: 'Log in',
     element,
     focus: () => element.querySelector(session.providers.length ? 'h1' : 'input').focus(),
   };
 }
 
-function remember() {
-  // Without one they come back from a refusal.
+function tooManyFailures({ retryAfterSeconds }) {
+  return retryAfterSeconds
+    ? `Too many failed log-ins. Try again in ${formatDuration(retryAfterSeconds * 1_000)}.`
+    : 'Too many failed log-ins.';
+}
+
+function rememberView() {
+  // Without a hash, this is a return from a rejected log-in: keep the view remembered before it.
   if (location.hash) {
-    sessionStorage.setItem(CAME_FOR, location.hash);
+    sessionStorage.setItem(RETURN_TO, location.hash);
   }
 }
 
 function passwordFields() {
   return [
-    field('Name', {
+    field('Username', {
       name: 'username', autocomplete: 'username', autocapitalize: 'none', spellcheck: 'false',
     }),
     field('Password', {
@@ -80,8 +82,8 @@ function tokenFields() {
     h(
       'p',
       { class: 'hint', id: 'token-hint' },
-      'A bearer token of the issuer that this service trusts. It is kept in the memory of this',
-      ' page alone, and is gone when the page is closed or loaded again.',
+      'A bearer token from the issuer that this service trusts. It is kept in this page’s memory',
+      ' only and is lost when you reload or close the page.',
     ),
   ];
 }
