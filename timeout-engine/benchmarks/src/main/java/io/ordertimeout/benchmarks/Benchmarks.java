@@ -27,7 +27,7 @@ public final class Benchmarks {
     }
     Progress progress = new Progress();
     StringBuilder report = new StringBuilder(header(options));
-    for (Section section : Plan.of(options)) {
+    for (ReportSection section : BenchmarkPlan.of(options)) {
       report.append(section.measure(options.effort(), progress));
       // Written as it grows, so that a run broken off is not lost.
       Files.writeString(options.out(), report);

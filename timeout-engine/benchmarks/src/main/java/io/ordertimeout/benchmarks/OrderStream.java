@@ -18,7 +18,7 @@ final class OrderStream {
   private static final long SEED = 7;
 
   private final SplittableRandom random = new SplittableRandom(SEED);
-  private final Contestant contestant;
+  private final TimerAdapter timers;
   private final OrderBatch arriving;
   private final OrderBatch leaving;
   private final long stepMillis;
@@ -42,8 +42,8 @@ final class OrderStream {
   private long scheduled;
   private long cancelled;
 
-  OrderStream(int pending, long stepMillis, int batchSize, Contestant contestant) {
-    this.contestant = contestant;
+  OrderStream(int pending, long stepMillis, int batchSize, TimerAdapter timers) {
+    this.timers = timers;
     this.stepMillis = stepMillis;
     this.ordersPerStep = (double) pending * stepMillis / MEAN_STAY_MILLIS;
     this.lastStep = (int) (TIMEOUT_MILLIS / stepMillis) - 1;
@@ -61,11 +61,11 @@ final class OrderStream {
     next[next.length - 1] = NONE;
   }
 
-  /** Lets time pass, step by step, and records how long each turn of the contestant took. */
-  void run(long millis, Latencies turns) {
+  /** Lets time pass, step by step, and records how long each turn of the timers took. */
+  void run(long millis, LatencyHistogram turns) {
     for (long end = step + millis / stepMillis; step < end; ) {
       step++;
-      SimulatedTime.advance(contestant, step * stepMillis, turns);
+      SimulatedTime.advance(timers, step * stepMillis, turns);
       int slot = (int) (step % firstToCancel.length);
       expireAll(slot);
       cancelAll(slot);
@@ -106,7 +106,7 @@ final class OrderStream {
 
   private void flushLeaving() {
     if (leaving.count() > 0) {
-      contestant.cancel(leaving);
+      timers.cancel(leaving);
       cancelled += leaving.count();
       leaving.clear();
     }
@@ -146,7 +146,7 @@ final class OrderStream {
 
   private void flushArriving() {
     if (arriving.count() > 0) {
-      contestant.schedule(arriving);
+      timers.schedule(arriving);
       scheduled += arriving.count();
       arriving.clear();
     }

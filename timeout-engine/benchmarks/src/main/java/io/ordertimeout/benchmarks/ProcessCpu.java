@@ -3,7 +3,7 @@ package io.ordertimeout.benchmarks;
 import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 
-/** The CPU time of the whole process: the contestant's threads and the collector's count too. */
+/** The CPU time of the whole process: the timers's threads and the collector's count too. */
 final class ProcessCpu {
 
   private static final OperatingSystemMXBean SYSTEM =

@@ -5,18 +5,16 @@ import java.util.concurrent.TimeUnit;
 /** Replaces one order after the other, as many pending as ever. */
 final class SteadyMix {
 
-  /**
-   * So often threads of the contestant's own get the time to keep up, which costs them CPU only.
-   */
+  /** So often threads of the timers's own get the time to keep up, which costs them CPU only. */
   private static final int PAIRS_BETWEEN_SETTLING = 1 << 16;
 
-  private final OrderBook book;
-  private final Contestant contestant;
+  private final PendingOrders book;
+  private final TimerAdapter timers;
   private long pairs;
 
-  SteadyMix(OrderBook book, Contestant contestant) {
+  SteadyMix(PendingOrders book, TimerAdapter timers) {
     this.book = book;
-    this.contestant = contestant;
+    this.timers = timers;
   }
 
   void warmUp(Effort effort) {
@@ -51,9 +49,9 @@ final class SteadyMix {
 
   private void someThenSettle() {
     for (int done = 0; done < PAIRS_BETWEEN_SETTLING; ) {
-      done += book.replace(contestant);
+      done += book.replace(timers);
     }
     pairs += PAIRS_BETWEEN_SETTLING;
-    contestant.settle();
+    timers.settle();
   }
 }

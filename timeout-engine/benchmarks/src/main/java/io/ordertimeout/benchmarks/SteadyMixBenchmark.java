@@ -18,7 +18,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * The steady mix of the contestants without threads, held by JMH as a second opinion on {@link
- * LifeSizeTask}: elapsed time of a batch of pairs, the benchmark's own cost included.
+ * SteadyStateTask}: elapsed time of a batch of pairs, the benchmark's own cost included.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -31,21 +31,21 @@ public class SteadyMixBenchmark {
   private static final int PAIRS = 512;
 
   /** Who is measured. */
-  @Param({"WHEEL", "WHEEL_BATCH", "AGRONA", "NOTHING", "NOTHING_BATCH"})
-  public ContestantKind contestant;
+  @Param({"WHEEL", "WHEEL_BATCH", "AGRONA", "NO_OP", "NO_OP_BATCH"})
+  public Implementation implementation;
 
   /** The pending timers. */
   @Param({"10000", "1000000"})
   public int pending;
 
-  private OrderBook book;
-  private Contestant measured;
+  private PendingOrders book;
+  private TimerAdapter measured;
 
   /** Fills it. */
   @Setup(Level.Trial)
   public void fill() {
-    book = new OrderBook(pending, contestant.batchSize(), 42);
-    measured = contestant.start(pending, ContestantKind.DEFAULT_TICK_MILLIS, id -> {});
+    book = new PendingOrders(pending, implementation.batchSize(), 42);
+    measured = implementation.start(pending, Implementation.DEFAULT_TICK_MILLIS, id -> {});
     book.fill(measured, new StallMeter());
   }
 

@@ -1,0 +1,58 @@
+package io.ordertimeout.engine;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A running fixture with one timer armed, id 1, due when its clock says 10, and what becomes of it.
+ */
+final class RaceFixture {
+
+  static final int SHARD = 0;
+  static final long ID = 1;
+  static final long DEADLINE_MILLIS = 10;
+
+  private final AtomicInteger handedOut = new AtomicInteger();
+  private volatile long nowMillis;
+
+  final ShardedTimers timers =
+      new ShardedTimers(
+          new TimersConfig(
+              "raced",
+              Duration.ofMillis(1),
+              8,
+              8,
+              Duration.ofMillis(1),
+              Duration.ofSeconds(1),
+              Long.MAX_VALUE),
+          () -> nowMillis,
+          batch -> {
+            handedOut.addAndGet(batch.size());
+            batch.done();
+          });
+
+  RaceFixture() {
+    timers.open(SHARD);
+    timers.schedule(SHARD, ID, DEADLINE_MILLIS);
+  }
+
+  /** Makes the timer due. */
+  void reachDeadline() {
+    nowMillis = DEADLINE_MILLIS;
+    timers.clockChanged();
+  }
+
+  /** How many timers are still armed, after everything has come to rest; -1 if it never does. */
+  int stop() {
+    return CompletableFuture.supplyAsync(timers::stop)
+        .thenApply(armed -> armed.stream().mapToInt(ArmedTimers::size).sum())
+        .completeOnTimeout(-1, 20, TimeUnit.SECONDS)
+        .join();
+  }
+
+  int handedOut() {
+    return handedOut.get();
+  }
+}
