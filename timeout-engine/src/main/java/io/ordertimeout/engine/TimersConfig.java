@@ -31,6 +31,13 @@ public record TimersConfig(
   /**
    * Validates the settings.
    *
+   * @param threadName the name of the worker thread
+   * @param tick the resolution
+   * @param batchSize the maximum number of timers in one {@link DueBatch}
+   * @param queueCapacity the number of commands that may be queued before callers block
+   * @param retryDelay how long a shard waits after its batch was rejected
+   * @param lateAfter how far past its deadline a timer must be delivered to count as late
+   * @param maxPending the maximum number of pending timers in all shards together
    * @throws IllegalArgumentException if a value is out of range
    */
   public TimersConfig {

@@ -7,10 +7,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Netty's wheel, whichever way its handles are kept. */
+/** The parts common to both uses of Netty's wheel. */
 abstract class AbstractNettyAdapter implements TimerAdapter {
 
-  /** As Netty's own default. */
+  /** Netty's own default. */
   private static final long TICK_MILLIS = 100;
 
   private static final int SLOTS = 512;
@@ -38,8 +38,9 @@ abstract class AbstractNettyAdapter implements TimerAdapter {
   }
 
   /**
-   * Waits until the worker has hung up and taken down everything. It takes up new timers in order,
-   * so one that is due at once tells; cancellations it takes up just before, hence twice.
+   * Waits until the worker has processed every request. The worker takes new timers in order, so
+   * one that is due at once shows that the earlier ones were taken. It processes cancellations
+   * before new timers, which requires a second round.
    */
   @Override
   public final void settle() {

@@ -6,14 +6,14 @@ import org.agrona.DeadlineTimerWheel;
 import org.agrona.collections.Long2LongHashMap;
 
 /**
- * Agrona's wheel. It names its timers itself, so two maps translate: from order to timer to cancel,
- * and back to tell which order is due.
+ * Agrona's wheel. It assigns its own timer ids, so one map translates from order to timer for
+ * cancelling and a second one from timer to order for expiry.
  */
 final class AgronaAdapter implements TimerAdapter {
 
   private static final long TICK_MILLIS = 64;
 
-  /** Nearly 17.5 minutes: no deadline goes round the wheel twice. */
+  /** Nearly 17.5 minutes, so no deadline needs a second revolution. */
   private static final int TICKS_PER_WHEEL = 16_384;
 
   private static final long MISSING = Long.MIN_VALUE;

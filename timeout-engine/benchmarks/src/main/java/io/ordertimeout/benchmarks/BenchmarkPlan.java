@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Which sections a run has. */
+/** The sections of a report. */
 final class BenchmarkPlan {
 
   private static final int TWO_PRODUCERS_SIZE = 1_000_000;
@@ -29,16 +29,16 @@ final class BenchmarkPlan {
 
   static List<ReportSection> of(Options options) {
     List<ReportSection> sections = new ArrayList<>();
-    options.sizes().forEach(size -> sections.add(lifeSize(size, options.heap())));
-    sections.add(fillBesideGarbage(options.largest()));
+    options.sizes().forEach(size -> sections.add(steadyState(size, options.heap())));
+    sections.add(fillUnderGcPressure(options.largest()));
     options
         .sizes()
         .forEach(
             size ->
                 sections.add(
-                    wholeLife(TaskType.LIFECYCLE_64_MS, "64 ms", size, SIMULATED, options)));
+                    lifecycle(TaskType.LIFECYCLE_64_MS, "64 ms", size, SIMULATED, options)));
     sections.add(
-        wholeLife(
+        lifecycle(
             TaskType.LIFECYCLE_1_MS, "1 ms", options.largest(), List.of(WHEEL_BATCH), options));
     sections.add(twoProducers(options.upTo(TWO_PRODUCERS_SIZE), options.heap()));
     sections.add(burst(options.largest(), options.heap()));
@@ -46,7 +46,7 @@ final class BenchmarkPlan {
     return sections;
   }
 
-  private static ReportSection lifeSize(int size, String heap) {
+  private static ReportSection steadyState(int size, String heap) {
     return new ReportSection(
         "Steady mix, memory, fill, expiry: " + pending(size),
         TaskType.STEADY_STATE,
@@ -63,39 +63,39 @@ final class BenchmarkPlan {
             "fill-stall-without-gc-ms"),
         List.of(
             "schedule + cancel, CPU ns",
-            "bytes a timer, filled",
+            "bytes per timer, filled",
             "churned",
             "drained",
             "expiry, CPU ns",
-            "worst stall filling, ms",
+            "longest stall while filling, ms",
             "without GC, ms"),
         "steady-ns",
         true);
   }
 
-  private static ReportSection fillBesideGarbage(int size) {
+  private static ReportSection fillUnderGcPressure(int size) {
     return new ReportSection(
-        "Filling with -Xmx" + SMALL_HEAP + " beside 200 MB/s of garbage: " + pending(size),
+        "Filling with -Xmx" + SMALL_HEAP + " and 200 MB/s of garbage: " + pending(size),
         TaskType.FILL_UNDER_GC_PRESSURE,
         size,
         SMALL_HEAP,
         List.of(WHEEL, WHEEL_BATCH),
         List.of("fill-stall-ms", "fill-stall-without-gc-ms", "garbage-mb-per-s"),
-        List.of("worst stall, ms", "without GC, ms", "garbage, MB/s"),
+        List.of("longest stall, ms", "without GC, ms", "garbage, MB/s"),
         "fill-stall-ms",
         false);
   }
 
-  private static ReportSection wholeLife(
+  private static ReportSection lifecycle(
       TaskType task, String tick, int size, List<Implementation> implementations, Options options) {
     return new ReportSection(
-        "Whole life of an order, a turn every " + tick + ": " + pending(size),
+        "Order lifecycle, one turn every " + tick + ": " + pending(size),
         task,
         size,
         options.heap(),
         implementations,
         List.of("order-ns", "turn-p50-us", "turn-p99-us", "turn-p99.99-us", "turn-max-us"),
-        List.of("an order, CPU ns", "advance p50, µs", "p99, µs", "p99.99, µs", "max, µs"),
+        List.of("per order, CPU ns", "advance p50, µs", "p99, µs", "p99.99, µs", "max, µs"),
         "order-ns",
         true);
   }
@@ -108,14 +108,14 @@ final class BenchmarkPlan {
         heap,
         List.of(SHARDED, SHARDED_BATCH, NETTY, KAFKA),
         List.of("operations-per-s", "operation-cpu-ns"),
-        List.of("operations/s", "an operation, CPU ns"),
+        List.of("operations/s", "per operation, CPU ns"),
         "operations-per-s",
         false);
   }
 
   private static ReportSection burst(int size, String heap) {
     return new ReportSection(
-        "A million due at once: " + pending(size) + " besides",
+        "A million due at once: " + pending(size) + " others pending",
         TaskType.BURST,
         size,
         heap,
@@ -128,13 +128,13 @@ final class BenchmarkPlan {
 
   private static ReportSection shardedBurst(int size, String heap) {
     return new ReportSection(
-        "A million due at once, through the thread-safe front: " + pending(size) + " besides",
+        "A million due at once, through ShardedTimers: " + pending(size) + " others pending",
         TaskType.SHARDED_BURST,
         size,
         heap,
         List.of(SHARDED),
         List.of("call-p99-us", "call-max-us", "effect-p99-us", "effect-max-us", "burst-ms"),
-        List.of("call p99, µs", "max, µs", "effect p99, µs", "max, µs", "all handed out, ms"),
+        List.of("call p99, µs", "max, µs", "effect p99, µs", "max, µs", "all delivered, ms"),
         "effect-max-us",
         false);
   }

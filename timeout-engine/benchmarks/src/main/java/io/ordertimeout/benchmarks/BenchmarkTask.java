@@ -2,15 +2,15 @@ package io.ordertimeout.benchmarks;
 
 import java.util.List;
 
-/** One measurement, alone in its process. */
+/** A measurement that runs alone in its process. */
 interface BenchmarkTask {
 
   /**
-   * Measures.
+   * Measures one implementation.
    *
-   * @param implementation whom
-   * @param size the pending timers
-   * @param effort how long
+   * @param implementation the implementation
+   * @param size the number of pending timers
+   * @param effort the duration of the measurement
    */
   List<Figure> run(Implementation implementation, int size, Effort effort);
 }

@@ -4,12 +4,13 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Up to a million timers fall due at once. Turns of handing out alternate with one order to
- * schedule and one to cancel: how long do these wait for the turn before them?
+ * Measures how long callers wait while up to a million timers fall due at once. Turns of {@code
+ * advance} alternate with scheduling one order and cancelling another, which wait for the turn
+ * before them.
  */
 final class BurstTask implements BenchmarkTask {
 
-  private static final int MOST_DUE = 1_000_000;
+  private static final int MAX_DUE = 1_000_000;
   private static final int WARM_UP = 20_000;
   private static final long DUE_MILLIS = 100_000;
 
@@ -31,7 +32,7 @@ final class BurstTask implements BenchmarkTask {
     try (TimerAdapter timers =
         implementation.start(size, Implementation.DEFAULT_TICK_MILLIS, id -> {})) {
       book.fill(timers, new StallMeter());
-      scheduleDue(timers, Math.min(size, MOST_DUE));
+      scheduleDue(timers, Math.min(size, MAX_DUE));
       SimulatedTime.advance(timers, DUE_MILLIS - 1);
       boolean more = true;
       while (more) {

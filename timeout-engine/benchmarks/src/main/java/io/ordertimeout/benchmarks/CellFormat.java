@@ -3,7 +3,7 @@ package io.ordertimeout.benchmarks;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Figures as the tables show them. */
+/** Formats figures for table cells. */
 final class CellFormat {
 
   static final String NOT_APPLICABLE = "n/a";
@@ -14,11 +14,11 @@ final class CellFormat {
     return figure.map(CellFormat::of).orElse(NOT_APPLICABLE);
   }
 
-  /** How many times the one is the other. */
-  static String ratio(Optional<Figure> figure, Optional<Figure> ours) {
-    return figure.isEmpty() || ours.isEmpty()
+  /** Formats the ratio of two figures. */
+  static String ratio(Optional<Figure> figure, Optional<Figure> reference) {
+    return figure.isEmpty() || reference.isEmpty()
         ? NOT_APPLICABLE
-        : number(figure.get().value() / ours.get().value()) + " x";
+        : number(figure.get().value() / reference.get().value()) + " x";
   }
 
   private static String of(Figure figure) {

@@ -2,7 +2,7 @@ package io.ordertimeout.benchmarks;
 
 import java.util.concurrent.ThreadFactory;
 
-/** Threads that do not keep the process alive. */
+/** Creates threads that do not keep the process alive. */
 final class DaemonThreads {
 
   private DaemonThreads() {}

@@ -6,9 +6,7 @@ import java.util.concurrent.Delayed;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;
 
-/**
- * The JDK's delay queue with a map from order to element. To cancel it searches the whole queue.
- */
+/** The JDK's delay queue with a map from order to element. Cancelling searches the whole queue. */
 final class DelayQueueAdapter implements TimerAdapter {
 
   private final DelayQueue<Order> queue = new DelayQueue<>();
@@ -66,7 +64,7 @@ final class DelayQueueAdapter implements TimerAdapter {
     }
   }
 
-  /** An order in the queue. Known by identity, ordered by deadline. */
+  /** An element of the queue, ordered by deadline and compared by identity. */
   private static final class Order implements Delayed {
 
     private final long id;

@@ -2,7 +2,9 @@ package io.ordertimeout.benchmarks;
 
 import java.util.List;
 
-/** Fills in a small heap while another thread makes garbage, as the rest of a service does. */
+/**
+ * Fills the timers in a small heap while another thread allocates, like the rest of a service does.
+ */
 final class FillUnderGcPressureTask implements BenchmarkTask {
 
   private static final long SEED = 42;

@@ -3,7 +3,7 @@ package io.ordertimeout.benchmarks;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** A thread that allocates about 200 MB a second and keeps the last megabyte. */
+/** A thread that allocates about 200 MB per second and retains the last megabyte. */
 final class GarbageGenerator implements AutoCloseable {
 
   private static final int PIECE = 1024;

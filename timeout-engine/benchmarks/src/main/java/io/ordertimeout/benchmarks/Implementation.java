@@ -3,7 +3,7 @@ package io.ordertimeout.benchmarks;
 import java.util.Locale;
 import java.util.function.LongConsumer;
 
-/** Who takes part. Public only because JMH asks for it. */
+/** The timer implementations that are compared. Public only because JMH requires it. */
 public enum Implementation {
   WHEEL("TimingWheel, single calls", true, 1),
   WHEEL_BATCH("TimingWheel, batches of 512", true, Implementation.BATCH),
@@ -18,7 +18,7 @@ public enum Implementation {
   NO_OP("(the benchmark itself, single)", true, 1),
   NO_OP_BATCH("(the benchmark itself, batches)", true, Implementation.BATCH);
 
-  /** As the front's default, 10 ms. */
+  /** The default tick of {@code ShardedTimers}, 10 ms. */
   static final long DEFAULT_TICK_MILLIS = 10;
 
   private static final int BATCH = 512;
@@ -37,27 +37,27 @@ public enum Implementation {
     return title;
   }
 
-  /** Whether time is the benchmark's to move. */
+  /** Returns whether the benchmark controls the time. */
   boolean simulated() {
     return simulated;
   }
 
-  /** How many orders it is given in a call. */
+  /** Returns how many orders are passed per call. */
   int batchSize() {
     return batchSize;
   }
 
-  /** The most pending timers that a run takes a bearable time with. */
+  /** Returns the maximum number of pending timers for which a run takes an acceptable time. */
   int maxPending() {
     return this == DELAY_QUEUE ? 10_000 : Integer.MAX_VALUE;
   }
 
-  /** The timers whose cost is that of the benchmark alone. */
+  /** Returns the no-op implementation, whose cost is that of the benchmark itself. */
   Implementation baseline() {
     return batchSize == 1 ? NO_OP : NO_OP_BATCH;
   }
 
-  /** Whether it is the one that the others are compared with. */
+  /** Returns whether this is a type of this engine, with which the others are compared. */
   boolean isOurs() {
     return switch (this) {
       case WHEEL, WHEEL_BATCH, SHARDED, SHARDED_BATCH -> true;
@@ -65,7 +65,7 @@ public enum Implementation {
     };
   }
 
-  /** Its name on the command line. */
+  /** Returns the name on the command line. */
   String option() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
@@ -75,11 +75,11 @@ public enum Implementation {
   }
 
   /**
-   * Starts one.
+   * Starts the implementation.
    *
-   * @param places how many orders the benchmark keeps at a time
-   * @param tickMillis the tick of isOurs; the others have their own
-   * @param expired told what has fired, on whatever thread
+   * @param places the number of orders that the benchmark keeps at a time
+   * @param tickMillis the tick of this engine's types; the others have their own
+   * @param expired receives the ids of expired timers on any thread
    */
   TimerAdapter start(int places, long tickMillis, LongConsumer expired) {
     return switch (this) {

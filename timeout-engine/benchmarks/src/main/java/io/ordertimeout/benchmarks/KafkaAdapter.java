@@ -5,7 +5,7 @@ import java.util.function.LongConsumer;
 import org.apache.kafka.server.util.timer.SystemTimer;
 import org.apache.kafka.server.util.timer.TimerTask;
 
-/** Kafka's wheel, turned by a reaper thread as in the broker, with a map from order to task. */
+/** Kafka's wheel, driven by a reaper thread as in the broker, with a map from order to task. */
 final class KafkaAdapter implements TimerAdapter {
 
   private static final long REAPER_TIMEOUT_MILLIS = 200;
@@ -64,7 +64,7 @@ final class KafkaAdapter implements TimerAdapter {
     }
   }
 
-  /** An order's timer. */
+  /** The timer of an order. */
   private final class Task extends TimerTask {
 
     private final Long id;

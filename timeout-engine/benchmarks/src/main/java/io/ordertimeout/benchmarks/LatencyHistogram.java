@@ -1,6 +1,6 @@
 package io.ordertimeout.benchmarks;
 
-/** A histogram of durations, exact to 1/32, in constant memory. */
+/** A histogram of durations with a relative error of 1/32, in constant memory. */
 final class LatencyHistogram {
 
   private static final int SUB_BITS = 5;
@@ -16,7 +16,7 @@ final class LatencyHistogram {
     maxNanos = Math.max(maxNanos, nanos);
   }
 
-  /** The smallest duration that at least this share of all does not exceed. */
+  /** Returns the smallest duration that at least this share of all durations does not exceed. */
   double micros(double share) {
     long rank = (long) Math.ceil(share * total);
     long seen = 0;

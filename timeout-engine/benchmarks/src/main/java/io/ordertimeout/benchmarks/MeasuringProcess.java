@@ -8,14 +8,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A process for each measurement, so that neither heaps nor compiled code influence each other.
- * Prints its figures, one a line.
+ * A separate process per measurement, so that measurements share neither heap nor compiled code. It
+ * prints its figures, one per line.
  */
 final class MeasuringProcess {
 
   private MeasuringProcess() {}
 
-  /** Starts a process and waits for what it measures. */
+  /** Starts a process and waits for its figures. */
   static Outcome run(
       TaskType task, Implementation implementation, int size, Effort effort, String heap) {
     List<String> command =
@@ -53,9 +53,10 @@ final class MeasuringProcess {
   }
 
   /**
-   * Measures.
+   * Runs one measurement.
    *
-   * @param arguments the task, the timers, the size, the iterations, the millis of each
+   * @param arguments the task, the implementation, the size, the iterations, the milliseconds of
+   *     each
    */
   public static void main(String[] arguments) {
     BenchmarkTask task = TaskType.of(arguments[0]).task();
@@ -69,7 +70,7 @@ final class MeasuringProcess {
     } catch (RuntimeException | OutOfMemoryError e) {
       System.out.println(e);
     }
-    // Whatever threads a timers has left.
+    // Ends any threads that an implementation has left running.
     System.exit(exit);
   }
 }

@@ -4,7 +4,7 @@ import io.netty.util.Timeout;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongConsumer;
 
-/** Netty's wheel, with a map from the order to its handle. */
+/** Netty's wheel with a map from order to handle. */
 final class NettyAdapter extends AbstractNettyAdapter {
 
   private final ConcurrentHashMap<Long, Timeout> timeouts = new ConcurrentHashMap<>();

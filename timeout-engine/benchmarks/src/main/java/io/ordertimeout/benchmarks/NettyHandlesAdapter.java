@@ -4,7 +4,7 @@ import io.netty.util.Timeout;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** Netty's wheel alone, for callers that hold the handle: it cannot cancel by id. */
+/** Netty's wheel without a map, for callers that keep the handles. It cannot cancel by id. */
 final class NettyHandlesAdapter extends AbstractNettyAdapter {
 
   private final @Nullable Timeout[] handles;

@@ -1,11 +1,11 @@
 package io.ordertimeout.benchmarks;
 
-/** Does nothing, so that what remains is the cost of the benchmark itself. */
+/** An implementation that does nothing, which measures the cost of the benchmark itself. */
 final class NoOpAdapter implements TimerAdapter {
 
   private long pending;
 
-  /** Keeps the compiler from dropping the work of filling the batches. */
+  /** Keeps the compiler from eliminating the filling of the batches. */
   private long sum;
 
   @Override

@@ -3,15 +3,18 @@ package io.ordertimeout.benchmarks;
 import java.util.List;
 
 /**
- * Whole lives of orders in simulated time: see {@link OrderStream}. One timeout long to get to the
- * steady state, then measured for another.
+ * Simulates whole lifecycles of orders, see {@link OrderStream}: one timeout to reach the steady
+ * state, then at least one more to measure it.
  */
 final class OrderLifecycleTask implements BenchmarkTask {
 
-  /** At few pending an order's life is repeated until there is something to measure. */
-  private static final long LEAST_ORDERS = 2_000_000;
+  /**
+   * With few pending orders, the measurement is prolonged until this number of orders was
+   * scheduled.
+   */
+  private static final long MIN_ORDERS = 2_000_000;
 
-  private static final long LEAST_ORDERS_QUICK = 200_000;
+  private static final long MIN_ORDERS_QUICK = 200_000;
 
   private final long stepMillis;
 
@@ -28,7 +31,7 @@ final class OrderLifecycleTask implements BenchmarkTask {
 
       LatencyHistogram turns = new LatencyHistogram();
       Sample sample = new Sample();
-      long least = effort.equals(Effort.QUICK) ? LEAST_ORDERS_QUICK : LEAST_ORDERS;
+      long least = effort.equals(Effort.QUICK) ? MIN_ORDERS_QUICK : MIN_ORDERS;
       long perTimeout = stream.scheduled();
       long millis =
           Math.max(OrderStream.TIMEOUT_MILLIS, OrderStream.TIMEOUT_MILLIS * least / perTimeout);
@@ -51,12 +54,12 @@ final class OrderLifecycleTask implements BenchmarkTask {
     }
   }
 
-  /** Every order is cancelled, expired or pending. */
+  /** Checks that every order was cancelled, has expired or is pending. */
   private static void check(OrderStream stream, TimerAdapter timers, long expired) {
     long found = stream.cancelled() + expired + timers.pending();
     if (found != stream.scheduled()) {
       throw new IllegalStateException(
-          "scheduled " + stream.scheduled() + " orders, but found " + found);
+          "scheduled " + stream.scheduled() + " orders but accounted for " + found);
     }
   }
 }

@@ -4,9 +4,9 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * Orders that arrive at a constant rate with a timeout of 15 minutes. Nine in ten are cancelled, at
- * an age that is uniformly random; one expires. So an order stays for 495 seconds on average, which
- * sets the rate for a given number of pending ones.
+ * Orders that arrive at a constant rate with a timeout of 15 minutes. Nine of ten are cancelled at
+ * a uniformly random age and one expires. An order therefore stays pending for 495 seconds on
+ * average, which determines the rate for a given number of pending orders.
  */
 final class OrderStream {
 
@@ -27,15 +27,18 @@ final class OrderStream {
   /** The latest age at which an order is cancelled, in steps. */
   private final int lastStep;
 
-  /** By step, around and around: the first order to cancel, and to expire, or NONE. */
+  /** The heads of the lists of orders to cancel at each step, in a ring; NONE if empty. */
   private final int[] firstToCancel;
 
+  /** The heads of the lists of orders that expire at each step, in a ring; NONE if empty. */
   private final int[] firstToExpire;
 
-  /** By place: the order, and the next in its list, that of free places included. */
+  /** The id of the order at each place. */
   private final long[] ids;
 
+  /** The next place in the same list. Free places form a list as well. */
   private final int[] next;
+
   private int firstFree;
 
   private long step;
@@ -61,7 +64,7 @@ final class OrderStream {
     next[next.length - 1] = NONE;
   }
 
-  /** Lets time pass, step by step, and records how long each turn of the timers took. */
+  /** Advances time step by step and records the duration of each turn. */
   void run(long millis, LatencyHistogram turns) {
     for (long end = step + millis / stepMillis; step < end; ) {
       step++;
@@ -128,7 +131,7 @@ final class OrderStream {
     firstFree = next[place];
     long id = random.nextLong();
     ids[place] = id;
-    // It arrived at some time within the step.
+    // The order arrived at a random time within the step.
     long deadline = step * stepMillis + TIMEOUT_MILLIS - random.nextLong(stepMillis);
     arriving.add(place, id, deadline);
     if (random.nextInt(10) < CANCELLED_OF_TEN) {

@@ -3,8 +3,9 @@ package io.ordertimeout.benchmarks;
 import java.util.SplittableRandom;
 
 /**
- * The pending orders of one benchmark thread: random ids, due uniformly over 15 minutes that begin
- * two minutes ahead, so that nothing is due while measuring.
+ * The pending orders of one benchmark thread. Their ids are random and their deadlines uniformly
+ * distributed over 15 minutes that begin two minutes ahead, so that none is due during a
+ * measurement.
  */
 final class PendingOrders {
 
@@ -17,11 +18,11 @@ final class PendingOrders {
   private final OrderBatch cancelled;
 
   /**
-   * Makes an empty book.
+   * Creates an empty set of orders.
    *
-   * @param size how many orders are pending when it is full
-   * @param batchSize how many orders a timers is given in a call
-   * @param seed where the random numbers begin
+   * @param size the number of pending orders after filling
+   * @param batchSize the number of orders passed per call
+   * @param seed the seed of the random numbers
    */
   PendingOrders(int size, int batchSize, long seed) {
     int capacity = Math.min(size, batchSize);
@@ -31,7 +32,7 @@ final class PendingOrders {
     cancelled = new OrderBatch(capacity);
   }
 
-  /** Schedules orders until the book is full. */
+  /** Schedules orders until all places are taken. */
   void fill(TimerAdapter timers, StallMeter stalls) {
     stalls.start();
     for (int from = 0; from < ids.length; from += scheduled.count()) {
@@ -45,9 +46,9 @@ final class PendingOrders {
   }
 
   /**
-   * Cancels random orders and schedules as many new ones, one batch of each.
+   * Cancels one batch of random orders and schedules one batch of new ones.
    *
-   * @return how many pairs
+   * @return the number of pairs
    */
   int replace(TimerAdapter timers) {
     scheduled.clear();
@@ -55,7 +56,7 @@ final class PendingOrders {
     int capacity = scheduled.ids.length;
     int stratum = ids.length / capacity;
     for (int i = 0; i < capacity; i++) {
-      // One from each part of the book, so that a batch holds no order twice.
+      // One from each part, so that a batch contains no order twice.
       int place = i * stratum + random.nextInt(stratum);
       cancelled.add(place, ids[place], 0);
       schedule(place);
@@ -81,7 +82,7 @@ final class PendingOrders {
     return ids.length;
   }
 
-  /** The id of the order at a place. */
+  /** Returns the id of the order at a place. */
   long id(int place) {
     return ids[place];
   }

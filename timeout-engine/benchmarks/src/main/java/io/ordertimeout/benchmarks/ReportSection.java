@@ -8,17 +8,17 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A table of the report: one task at one size, one row for each timers.
+ * A section of the report: one task at one size, with one row per implementation.
  *
- * @param title what it shows
- * @param task what is measured
- * @param size the pending timers
- * @param heap the most heap of the processes
+ * @param title the heading
+ * @param task the task
+ * @param size the number of pending timers
+ * @param heap the maximum heap of the processes
  * @param implementations the rows
  * @param columns the figures shown
- * @param headers how the columns are headed
- * @param compared the figure whose ratio to ours is shown
- * @param own whether the benchmark's own share is taken off that figure
+ * @param headers the headers of the columns
+ * @param compared the figure whose ratio to this engine is shown
+ * @param subtractsBaseline whether the benchmark's own cost is subtracted from that figure
  */
 record ReportSection(
     String title,
@@ -29,19 +29,19 @@ record ReportSection(
     List<String> columns,
     List<String> headers,
     String compared,
-    boolean own) {
+    boolean subtractsBaseline) {
 
   private static final Outcome NONE = new Outcome(List.of(), "");
 
-  /** Measures all rows and writes the table. */
+  /** Measures all rows and returns the section as Markdown. */
   String measure(Effort effort, Progress progress) {
     Map<Implementation, Outcome> outcomes = new EnumMap<>(Implementation.class);
     Stream<Implementation> baselines =
-        own ? implementations.stream().map(Implementation::baseline) : Stream.of();
+        subtractsBaseline ? implementations.stream().map(Implementation::baseline) : Stream.of();
     for (Implementation implementation :
         Stream.concat(baselines, implementations.stream()).distinct().toList()) {
       if (size <= implementation.maxPending()) {
-        progress.say(task.option() + ", " + size + " pending: " + implementation.title());
+        progress.log(task.option() + ", " + size + " pending: " + implementation.title());
         outcomes.put(
             implementation, MeasuringProcess.run(task, implementation, size, effort, heap));
       }
@@ -52,7 +52,7 @@ record ReportSection(
   private MarkdownTable table(Map<Implementation, Outcome> outcomes) {
     List<String> all = new ArrayList<>(List.of("implementation"));
     all.addAll(headers);
-    ours().forEach(implementation -> all.add("to " + implementation.title()));
+    ours().forEach(implementation -> all.add("relative to " + implementation.title()));
     MarkdownTable table = new MarkdownTable(all.toArray(new String[0]));
     for (Implementation implementation : implementations) {
       List<String> row = new ArrayList<>(List.of(implementation.title()));
@@ -76,7 +76,7 @@ record ReportSection(
   private Optional<Figure> figure(
       String name, Implementation implementation, Map<Implementation, Outcome> outcomes) {
     Outcome outcome = outcomes.getOrDefault(implementation, NONE);
-    return own && name.equals(compared)
+    return subtractsBaseline && name.equals(compared)
         ? outcome.figure(name, outcomes.getOrDefault(implementation.baseline(), NONE))
         : outcome.figure(name);
   }
@@ -89,7 +89,7 @@ record ReportSection(
         notes
             .append("\n- ")
             .append(implementation.title())
-            .append(": cancels in O(n); not run at this size.");
+            .append(": not run at this size, because cancelling is O(n).");
       } else if (!outcome.failure().isEmpty()) {
         notes
             .append("\n- ")

@@ -9,24 +9,24 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Up to a million timers of the thread-safe front fall due at once. While they are handed out, one
- * thread goes on scheduling and cancelling: how long do its calls take, and how long until they
- * have taken effect?
+ * Measures {@code ShardedTimers} while up to a million timers fall due at once. One thread keeps
+ * scheduling and cancelling; the figures are the duration of its calls and the time until they have
+ * taken effect.
  */
 final class ShardedBurstTask implements BenchmarkTask {
 
-  private static final int MOST_DUE = 1_000_000;
+  private static final int MAX_DUE = 1_000_000;
   private static final int WARM_UP = 20_000;
   private static final int BATCH = 1024;
   private static final int ORDERS = 0;
 
-  /** A shard whose timers only tell that what was queued before has been done. */
+  /** A shard whose timers show that all earlier commands have been applied. */
   private static final int MARKERS = 1;
 
   private static final long FAR_MILLIS = 1L << 40;
   private static final long SOON_MILLIS = 5;
 
-  /** When the timers fall due; the clock does not get there before they are armed. */
+  /** The deadline of the timers. The clock reaches it only after they are armed. */
   private static final long DUE_MILLIS = 1_000_000;
 
   private final LatencyHistogram calls = new LatencyHistogram();
@@ -38,7 +38,7 @@ final class ShardedBurstTask implements BenchmarkTask {
     for (int i = 0; i < 10; i++) {
       new ShardedBurstTask().burst(WARM_UP, WARM_UP);
     }
-    burst(size, Math.min(size, MOST_DUE));
+    burst(size, Math.min(size, MAX_DUE));
     return List.of(
         Figure.of("call-p99-us", calls.micros(0.99)),
         Figure.of("call-max-us", calls.maxMicros()),
@@ -49,13 +49,13 @@ final class ShardedBurstTask implements BenchmarkTask {
 
   private void burst(int pending, int due) {
     AtomicLong startNanos = new AtomicLong(Long.MAX_VALUE);
-    AtomicLong handedOut = new AtomicLong();
+    AtomicLong delivered = new AtomicLong();
     try (ShardedTimers timers =
         new ShardedTimers(
             TimersConfig.defaults("burst"),
             () -> nowMillis(startNanos.get()),
             batch -> {
-              handedOut.addAndGet(batch.size());
+              delivered.addAndGet(batch.size());
               batch.done();
             })) {
       timers.open(ORDERS);
@@ -65,11 +65,11 @@ final class ShardedBurstTask implements BenchmarkTask {
       scheduleAll(timers, random, due, DUE_MILLIS);
       Waiting.until(() -> timers.pending(ORDERS) == (long) pending + due);
 
-      // From just before, so that what comes ahead of the first batch is seen too.
+      // Measures from slightly before, to include the time before the first batch.
       long dueNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(SOON_MILLIS);
       startNanos.set(dueNanos);
       timers.clockChanged();
-      for (long markers = 1; handedOut.get() < due; markers++) {
+      for (long markers = 1; delivered.get() < due; markers++) {
         long id = random.nextLong();
         long called = System.nanoTime();
         timers.schedule(ORDERS, id, FAR_MILLIS);
@@ -85,7 +85,7 @@ final class ShardedBurstTask implements BenchmarkTask {
     }
   }
 
-  /** Stands still long before the deadline until it is known when that is. */
+  /** Stands still long before the deadline until the start of the burst is known. */
   private static long nowMillis(long dueNanos) {
     return dueNanos == Long.MAX_VALUE
         ? 0

@@ -5,12 +5,12 @@ import io.ordertimeout.engine.TimersConfig;
 import java.util.Arrays;
 import java.util.function.LongConsumer;
 
-/** Our thread-safe front on the machine's clock, asked one by one or by the batch. */
+/** This engine's {@code ShardedTimers} on the machine's clock, with single or bulk calls. */
 final class ShardedTimersAdapter implements TimerAdapter {
 
   private static final int ORDERS = 0;
 
-  /** A shard whose timers only tell that what was queued before has been done. */
+  /** A shard whose timers show that all earlier commands have been applied. */
   private static final int MARKERS = 1;
 
   private static final long FAR_MILLIS = 1L << 40;

@@ -1,20 +1,20 @@
 package io.ordertimeout.benchmarks;
 
-/** Moves the time of a timers. */
+/** Advances the simulated time of an implementation. */
 final class SimulatedTime {
 
-  /** How much a timers does in one turn, so that callers can come in between. */
+  /** The work per turn, limited so that callers can get in between. */
   static final int LIMIT = 1000;
 
   private SimulatedTime() {}
 
   static void advance(TimerAdapter timers, long nowMillis) {
     while (timers.advance(nowMillis, LIMIT)) {
-      // There is more.
+      // More work remains.
     }
   }
 
-  /** Records how long each turn took. */
+  /** Records the duration of each turn. */
   static void advance(TimerAdapter timers, long nowMillis, LatencyHistogram turns) {
     boolean more = true;
     while (more) {

@@ -2,10 +2,13 @@ package io.ordertimeout.benchmarks;
 
 import java.util.concurrent.TimeUnit;
 
-/** Replaces one order after the other, as many pending as ever. */
+/** Replaces orders one after the other while the number of pending orders stays constant. */
 final class SteadyMix {
 
-  /** So often threads of the timers's own get the time to keep up, which costs them CPU only. */
+  /**
+   * The number of pairs after which the implementation's own threads get time to keep up. Waiting
+   * for them costs only CPU time.
+   */
   private static final int PAIRS_BETWEEN_SETTLING = 1 << 16;
 
   private final PendingOrders book;
@@ -21,7 +24,7 @@ final class SteadyMix {
     runFor(effort.iterationMillis());
   }
 
-  /** The CPU time of a pair in ns, repeatedly. */
+  /** Measures the CPU time of a pair in ns. */
   Sample measure(Effort effort) {
     Sample sample = new Sample();
     for (int i = 0; i < effort.iterations(); i++) {
@@ -33,7 +36,7 @@ final class SteadyMix {
     return sample;
   }
 
-  /** Goes on until so many pairs have been replaced in all. */
+  /** Continues until this number of pairs has been replaced in total. */
   void churn(long total) {
     while (pairs < total) {
       someThenSettle();

@@ -4,16 +4,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Fills, holds the steady mix, churns until each order has been replaced once on average, and
- * drains: by letting everything expire where time is simulated, by cancelling elsewhere. Heap is
- * measured in between.
+ * Fills, runs the steady mix, churns until each order has been replaced once on average, and
+ * drains. Draining expires all timers where time is simulated and cancels them elsewhere. The heap
+ * is measured after each phase.
  */
 final class SteadyStateTask implements BenchmarkTask {
 
   private static final long SEED = 42;
   private static final int WARM_UP_ORDERS = 10_000;
   private static final int WARM_UP_PAIRS = 200_000;
-  private static final long LEAST_EXPIRED = 1_000_000;
+  private static final long MIN_EXPIRED = 1_000_000;
 
   @Override
   public List<Figure> run(Implementation implementation, int size, Effort effort) {
@@ -45,11 +45,11 @@ final class SteadyStateTask implements BenchmarkTask {
     return figures;
   }
 
-  /** The CPU time of handing out one timer; as often as it takes to hand out a million. */
+  /** Returns the CPU time per expired timer, repeating until a million timers have expired. */
   private static double expiry(Implementation implementation, PendingOrders book) {
     long expired = 0;
     long cpu = 0;
-    while (expired < LEAST_EXPIRED) {
+    while (expired < MIN_EXPIRED) {
       try (TimerAdapter timers = start(implementation, book.size())) {
         book.fill(timers, new StallMeter());
         new SteadyMix(book, timers).churn(book.size());

@@ -2,7 +2,7 @@ package io.ordertimeout.benchmarks;
 
 import java.util.Locale;
 
-/** What is measured. */
+/** The available measurements. */
 enum TaskType {
   STEADY_STATE,
   FILL_UNDER_GC_PRESSURE,
@@ -24,7 +24,7 @@ enum TaskType {
     };
   }
 
-  /** Its name on the command line. */
+  /** Returns the name on the command line. */
   String option() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }

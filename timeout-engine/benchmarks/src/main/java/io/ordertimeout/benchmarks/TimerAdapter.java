@@ -1,36 +1,36 @@
 package io.ordertimeout.benchmarks;
 
 /**
- * A timer facility, as every benchmark sees it.
+ * A timer implementation behind the interface that all benchmarks use.
  *
- * <p>Time begins at 0 ms. Contestants whose time is simulated stand there until {@link #advance}
- * moves them. The others go by the machine's clock; they read a deadline as a delay from the call.
+ * <p>Time begins at 0 ms. Implementations with simulated time stand still until {@link #advance}
+ * moves it. The others use the machine's clock and treat a deadline as a delay from the call.
  */
 interface TimerAdapter extends AutoCloseable {
 
-  /** Arms the timers of a batch, none of which is armed. */
+  /** Arms the timers of a batch, none of which may be armed. */
   void schedule(OrderBatch batch);
 
-  /** Disarms the timers of a batch; one that has fired is ignored. */
+  /** Cancels the timers of a batch. Expired ones are ignored. */
   void cancel(OrderBatch batch);
 
-  /** How many timers are armed, exact once {@link #settle} has returned. */
+  /** Returns the number of armed timers, which is exact after {@link #settle} has returned. */
   long pending();
 
-  /** Waits until threads of the timers's own have taken up all that was asked for. */
+  /** Waits until the implementation's own threads have processed every request. */
   default void settle() {}
 
   /**
-   * Hands out what is due, one bounded turn of it.
+   * Expires due timers in one bounded turn.
    *
-   * @return whether there is more to do by that time
-   * @throws UnsupportedOperationException if it goes by the machine's clock
+   * @return whether more work remains at that time
+   * @throws UnsupportedOperationException if the implementation uses the machine's clock
    */
   default boolean advance(long nowMillis, int limit) {
-    throw new UnsupportedOperationException("goes by the machine's clock");
+    throw new UnsupportedOperationException("uses the machine's clock");
   }
 
-  /** Ends the timers's threads. */
+  /** Stops the implementation's threads. */
   @Override
   default void close() {}
 }

@@ -3,7 +3,7 @@ package io.ordertimeout.benchmarks;
 import io.ordertimeout.engine.TimingWheel;
 import java.util.function.LongConsumer;
 
-/** Our wheel, asked one by one or by the batch. */
+/** This engine's {@code TimingWheel}, with single or bulk calls. */
 final class TimingWheelAdapter implements TimerAdapter {
 
   private final TimingWheel wheel;

@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Two producers hold the steady mix together. The clock stops when everything that they asked for
- * has been done, not when they have asked.
+ * Measures the throughput of two producers that together run the steady mix. The measurement ends
+ * when every request has been processed, not when the last one has been made.
  */
 final class TwoProducersTask implements BenchmarkTask {
 

@@ -10,11 +10,11 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** A timer is cancelled while it becomes due: handed out once or not at all, and armed no more. */
+/** Cancels a timer while it becomes due. It must be delivered at most once and not stay armed. */
 @JCStressTest
 @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "cancelled first")
-@Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "handed out first")
-@Outcome(expect = FORBIDDEN, desc = "handed out twice, or still armed")
+@Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "delivered first")
+@Outcome(expect = FORBIDDEN, desc = "delivered twice, or still armed")
 @State
 public class CancelVsExpiry {
 

@@ -10,9 +10,9 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
-/** A consumer is done with a batch while its listener throws: one of the two decides. */
+/** Completes a batch while its listener throws. Exactly one of the two must win. */
 @JCStressTest
-@Outcome(id = "true, true", expect = ACCEPTABLE, desc = "taken back first")
+@Outcome(id = "true, true", expect = ACCEPTABLE, desc = "rejected first")
 @Outcome(id = "false, false", expect = ACCEPTABLE, desc = "done first")
 @Outcome(expect = FORBIDDEN, desc = "both or neither")
 @State

@@ -11,12 +11,12 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A timer becomes due while the fixture stops: it is handed out or returned, never both or neither.
+ * Makes a timer due during a stop. It must be either delivered or returned, never both or neither.
  */
 @JCStressTest
 @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "returned by stop")
-@Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "handed out")
-@Outcome(expect = FORBIDDEN, desc = "lost, or both")
+@Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "delivered")
+@Outcome(expect = FORBIDDEN, desc = "lost, or both delivered and returned")
 @State
 public class ExpiryVsStop {
 

@@ -10,15 +10,15 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
-/** A caller finds the queue full while the worker makes room: it is let go at once. */
+/** Adds to a full queue while the worker makes room. The producer must be released at once. */
 @JCStressTest
 @Outcome(id = "true, true", expect = ACCEPTABLE, desc = "queued")
-@Outcome(expect = FORBIDDEN, desc = "lost, or left waiting though there is room")
+@Outcome(expect = FORBIDDEN, desc = "lost, or still blocked although there is room")
 @State
 public class FullQueueVsRelease {
 
   private static final TimerChange CHANGE = new TimerChange(0, 1, false, 0);
-  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final CommandQueue commands = new CommandQueue(2);
   private volatile boolean queued;
@@ -43,11 +43,11 @@ public class FullQueueVsRelease {
     commands.poll();
     commands.releaseWaiting();
     long start = System.nanoTime();
-    while (!queued && System.nanoTime() - start < PATIENCE_NANOS) {
+    while (!queued && System.nanoTime() - start < TIMEOUT_NANOS) {
       Thread.onSpinWait();
     }
     result.r2 = queued;
-    // Whoever is waiting still has to be let go for the test to end.
+    // Releases a producer that is still blocked, so that the test ends.
     commands.releaseWaiting();
   }
 }

@@ -6,7 +6,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A running fixture with one timer armed, id 1, due when its clock says 10, and what becomes of it.
+ * A running {@link ShardedTimers} with one armed timer, id 1, that is due when the clock reaches
+ * 10.
  */
 final class RaceFixture {
 
@@ -14,7 +15,7 @@ final class RaceFixture {
   static final long ID = 1;
   static final long DEADLINE_MILLIS = 10;
 
-  private final AtomicInteger handedOut = new AtomicInteger();
+  private final AtomicInteger delivered = new AtomicInteger();
   private volatile long nowMillis;
 
   final ShardedTimers timers =
@@ -29,7 +30,7 @@ final class RaceFixture {
               Long.MAX_VALUE),
           () -> nowMillis,
           batch -> {
-            handedOut.addAndGet(batch.size());
+            delivered.addAndGet(batch.size());
             batch.done();
           });
 
@@ -44,7 +45,7 @@ final class RaceFixture {
     timers.clockChanged();
   }
 
-  /** How many timers are still armed, after everything has come to rest; -1 if it never does. */
+  /** Stops the timers and returns how many are still armed, or -1 if the stop does not complete. */
   int stop() {
     return CompletableFuture.supplyAsync(timers::stop)
         .thenApply(armed -> armed.stream().mapToInt(ArmedTimers::size).sum())
@@ -52,7 +53,7 @@ final class RaceFixture {
         .join();
   }
 
-  int handedOut() {
-    return handedOut.get();
+  int delivered() {
+    return delivered.get();
   }
 }

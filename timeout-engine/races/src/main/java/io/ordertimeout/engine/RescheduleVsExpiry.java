@@ -11,19 +11,20 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A timer is moved while it becomes due: it is armed in the end, whether it was handed out or not.
+ * Reschedules a timer while it becomes due. It must be armed in the end, whether it was delivered
+ * or not.
  */
 @JCStressTest
-@Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "moved first")
-@Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "handed out first, then armed anew")
-@Outcome(expect = FORBIDDEN, desc = "lost, or handed out twice")
+@Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "rescheduled first")
+@Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "delivered first, then armed again")
+@Outcome(expect = FORBIDDEN, desc = "lost, or delivered twice")
 @State
 public class RescheduleVsExpiry {
 
   private final RaceFixture fixture = new RaceFixture();
 
   @Actor
-  public void move() {
+  public void reschedule() {
     fixture.timers.schedule(RaceFixture.SHARD, RaceFixture.ID, 1_000);
   }
 

@@ -10,11 +10,14 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** Two threads change one timer: what is armed in the end is what one of the two orders leaves. */
+/**
+ * Schedules and cancels the same timer from two threads. The result must match one of the two
+ * orders.
+ */
 @JCStressTest
-@Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "moved, then cancelled")
-@Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "cancelled, then armed anew")
-@Outcome(expect = FORBIDDEN, desc = "armed twice, or handed out before its time")
+@Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "rescheduled, then cancelled")
+@Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "cancelled, then armed again")
+@Outcome(expect = FORBIDDEN, desc = "armed twice, or delivered early")
 @State
 public class ScheduleVsCancel {
 

@@ -10,14 +10,14 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A timer is scheduled while the fixture stops: it is returned, or the caller learns that it is
- * not.
+ * Schedules a timer during a stop. It must be returned by the stop, or the caller must get an
+ * exception.
  */
 @JCStressTest
 @Outcome(id = "1, 2", expect = ACCEPTABLE, desc = "armed, and returned by stop")
-@Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "refused")
-@Outcome(id = "0, 2", expect = ACCEPTABLE, desc = "refused although it took effect, as documented")
-@Outcome(expect = FORBIDDEN, desc = "lost in silence")
+@Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "rejected")
+@Outcome(id = "0, 2", expect = ACCEPTABLE, desc = "rejected although it took effect, as documented")
+@Outcome(expect = FORBIDDEN, desc = "lost without an exception")
 @State
 public class ScheduleVsStop {
 

@@ -12,17 +12,18 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /**
- * A command is queued while the worker looks for commands the last time: it sees it or stays awake.
+ * Queues a command while the worker looks for commands for the last time before parking. The worker
+ * must see it or stay awake.
  */
 @JCStressTest
-@Outcome(id = "true, false", expect = ACCEPTABLE, desc = "seen, and looks once more")
+@Outcome(id = "true, false", expect = ACCEPTABLE, desc = "seen, and the worker checks again")
 @Outcome(id = "true, true", expect = ACCEPTABLE, desc = "seen")
-@Outcome(id = "false, false", expect = ACCEPTABLE, desc = "not seen, stays awake")
-@Outcome(expect = FORBIDDEN, desc = "slept over")
+@Outcome(id = "false, false", expect = ACCEPTABLE, desc = "not seen, and the worker stays awake")
+@Outcome(expect = FORBIDDEN, desc = "parked with an unseen command")
 @State
 public class SignalVsPark {
 
-  private final AtomicBoolean news = new AtomicBoolean();
+  private final AtomicBoolean command = new AtomicBoolean();
   private final WakeUpFlag wakeUp = new WakeUpFlag(nanos -> parked = true);
   private boolean parked;
 
@@ -31,15 +32,15 @@ public class SignalVsPark {
   }
 
   @Actor
-  public void tell() {
-    news.setRelease(true);
+  public void signal() {
+    command.setRelease(true);
     wakeUp.raise();
   }
 
   @Actor
   public void look(ZZ_Result result) {
     wakeUp.clear();
-    result.r1 = news.getAcquire();
+    result.r1 = command.getAcquire();
   }
 
   @Arbiter
