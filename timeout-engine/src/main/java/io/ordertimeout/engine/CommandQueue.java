@@ -92,8 +92,7 @@ final class CommandQueue {
    */
   void releaseWaiting() {
     // The queue frees its slots with ordered stores. Without the fence the worker could miss a
-    // producer
-    // that in turn missed the freed slot.
+    // producer that in turn missed the freed slot.
     VarHandle.fullFence();
     if (waiting.get() > 0) {
       lock.lock();

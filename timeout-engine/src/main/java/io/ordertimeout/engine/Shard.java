@@ -213,8 +213,7 @@ final class Shard {
   private long rejected(DueBatch batch, Throwable cause, long nowMillis) {
     boolean rearms = batch.reject();
     // Log only the first of consecutive rejections as a warning: a full executor rejects ten times
-    // a
-    // second.
+    // a second.
     LOG.log(
         rejectedBefore ? Level.DEBUG : Level.WARNING,
         () ->

@@ -83,22 +83,21 @@ final class TimersWorker implements Runnable {
     }
     wakeUp.raise();
     // The command may have been queued after the worker's last poll, in which case it is never
-    // applied
-    // and the caller must know.
+    // applied and the caller must know.
     if (finished) {
       throw stoppedException();
     }
   }
 
-  /** Submits a query to the worker, whose cost is given as a number of timers. */
-  <T> CompletableFuture<T> query(int timers, Function<TimersWorker, T> question) {
+  /** Submits a query, whose cost is given as a number of timers, to the worker. */
+  <T> CompletableFuture<T> query(int timers, Function<TimersWorker, T> query) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     submit(
         new WorkerCommand(
             timers,
             w -> {
               try {
-                answer.complete(question.apply(w));
+                answer.complete(query.apply(w));
               } catch (Throwable failure) {
                 answer.completeExceptionally(failure);
               }
@@ -115,7 +114,6 @@ final class TimersWorker implements Runnable {
   }
 
   private void start() {
-
     if (started.compareAndSet(false, true)) {
       Thread thread = new Thread(this, config.threadName());
       thread.setDaemon(true);
@@ -256,9 +254,7 @@ final class TimersWorker implements Runnable {
     try {
       return shard.serve(nowMillis);
     } catch (Throwable failure) {
-      logError(
-          "Serving a shard failed; its timers are late until the retry after the retry delay",
-          failure);
+      logError("Serving a shard failed; its timers are late until the next attempt", failure);
       return shard.backOff(nowMillis);
     }
   }

@@ -46,8 +46,7 @@ final class WakeUpFlag {
     if (!raised.get()) {
       parkStrategy.park(nanos);
       // Nothing interrupts the worker on purpose, and with the interrupt flag set it would never
-      // park
-      // again.
+      // park again.
       Thread.interrupted();
     }
   }

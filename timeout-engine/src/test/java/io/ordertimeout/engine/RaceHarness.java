@@ -13,14 +13,14 @@ import java.util.function.Supplier;
  * Synchronizing before each object would keep the threads further apart.
  *
  * <p>The number of rows is fixed, so a busy machine makes a race slower but cannot make it fail.
- * More rows: {@code -Drace.rows=20000}.
+ * More rows: {@code -Drace.rows=100000}.
  */
 final class RaceHarness {
 
   /** The number of objects in a row. */
   static final int ROW_SIZE = 4096;
 
-  private static final int ROWS = Integer.getInteger("race.rows", 300);
+  private static final int ROWS = Integer.getInteger("race.rows", 3000);
   private static final int SPINS_BEFORE_YIELD = 1000;
 
   /** The operations on the i-th object of a row, and the check of their outcome. */

@@ -1,6 +1,7 @@
 package io.ordertimeout.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,6 +13,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -21,13 +23,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Accounts exactly for every timer after concurrent changes of all kinds on a real clock: 2 seconds
- * in a normal build, longer with {@code ./mvnw -pl timeout-engine test -Dtest=SoakTest
- * -Dsoak.minutes=3}.
+ * Accounts exactly for every timer after concurrent changes of all kinds on a real clock: one short
+ * round in a normal build, about 2 seconds, and more with {@code ./mvnw -pl timeout-engine test
+ * -Dtest=SoakTest -Dsoak.minutes=3}.
  *
- * <p>It runs in rounds of at most 20 seconds, each of which ends with a stop during the changes.
- * Every id belongs to one producer, which records its requests. Shards 0 to 3 are shared by the
- * producers, and each producer drops and reopens one shard of its own.
+ * <p>Each round ends with a stop during the changes: a short one after a number of changes, the
+ * others after 20 seconds. Every id belongs to one producer, which records its requests. Shards 0
+ * to 3 are shared by the producers, and each producer drops and reopens one shard of its own.
  */
 class SoakTest {
 
@@ -36,26 +38,17 @@ class SoakTest {
   private static final int IDS = 1 << 18;
   private static final int NONE = -1;
   private static final int MAX_BATCH = 300;
-  private static final Duration SHORT = Duration.ofSeconds(2);
-  private static final long MAX_ROUND_MILLIS = 20_000;
+  private static final int CHANGES_OF_SHORT_ROUND = 6_000;
+  private static final long ROUND_MILLIS = 20_000;
 
   private final TimerClock clock = TimerClock.steady();
   private final Map<String, Long> ledger = new TreeMap<>();
 
   @Test
   @Timeout(value = 1, unit = TimeUnit.DAYS)
-  void everyTimerIsAccountedFor() throws InterruptedException {
+  void everyTimerIsAccountedFor() {
     long minutes = Long.getLong("soak.minutes", 0);
-    Duration duration = minutes == 0 ? SHORT : Duration.ofMinutes(minutes);
-    long end = System.nanoTime() + duration.toNanos();
-    try (CapturedLog log = new CapturedLog()) {
-      for (int round = 0; round == 0 || System.nanoTime() - end < 0; round++) {
-        Round next = new Round(round);
-        long remainingMillis = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
-        next.run(Math.max(1, Math.min(remainingMillis, MAX_ROUND_MILLIS)));
-      }
-      assertThat(log.messages()).allMatch(message -> message.contains("rejected"));
-    }
+    assertTimeoutPreemptively(Duration.ofMinutes(minutes + 1), () -> soak(minutes));
     if (minutes > 0) {
       System.out.println("Soak of " + minutes + " min:");
       ledger.forEach((entry, count) -> System.out.printf("%12d %s%n", count, entry));
@@ -69,6 +62,16 @@ class SoakTest {
     assertThat(ledger)
         .containsKeys(
             "= expired", "= cancelled", "= rescheduled", "= armed at the stop", "= dropped");
+  }
+
+  private void soak(long minutes) throws InterruptedException {
+    long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(minutes);
+    try (CapturedLog log = new CapturedLog()) {
+      for (int round = 0; round == 0 || System.nanoTime() - end < 0; round++) {
+        new Round(round).run(minutes == 0);
+      }
+      assertThat(log.messages()).allMatch(message -> message.contains("rejected"));
+    }
   }
 
   private void count(String entry, long number) {
@@ -141,7 +144,7 @@ class SoakTest {
       this.number = number;
     }
 
-    void run(long millis) throws InterruptedException {
+    void run(boolean isShort) throws InterruptedException {
       for (int shard = 0; shard < SHARDS; shard++) {
         timers.open(shard);
       }
@@ -150,7 +153,11 @@ class SoakTest {
         producers.add(new Producer(this, i));
       }
       producers.forEach(Thread::start);
-      producers.get(0).join(millis);
+      if (isShort) {
+        producers.get(0).changes.await();
+      } else {
+        producers.get(0).join(ROUND_MILLIS);
+      }
       List<ArmedTimers> armed = timers.stop();
       for (Producer producer : producers) {
         producer.join();
@@ -223,6 +230,7 @@ class SoakTest {
 
     final List<Op> ops = new ArrayList<>();
     final Longs keys = new Longs();
+    final CountDownLatch changes = new CountDownLatch(CHANGES_OF_SHORT_ROUND);
     private final Round round;
     private final int number;
     private final SplittableRandom random;
@@ -242,12 +250,17 @@ class SoakTest {
     public void run() {
       try {
         while (change()) {
+          changes.countDown();
           if (random.nextInt(4) == 0) {
             LockSupport.parkNanos(1_000_000);
           }
         }
       } catch (Throwable unexpected) {
         failure = unexpected;
+      } finally {
+        while (changes.getCount() > 0) {
+          changes.countDown();
+        }
       }
     }
 

@@ -115,7 +115,7 @@ final class BenchmarkPlan {
 
   private static ReportSection burst(int size, String heap) {
     return new ReportSection(
-        "A million due at once: " + pending(size) + " others pending",
+        "A million due at once, in addition to " + pending(size),
         TaskType.BURST,
         size,
         heap,
@@ -128,7 +128,7 @@ final class BenchmarkPlan {
 
   private static ReportSection shardedBurst(int size, String heap) {
     return new ReportSection(
-        "A million due at once, through ShardedTimers: " + pending(size) + " others pending",
+        "A million due at once through ShardedTimers, in addition to " + pending(size),
         TaskType.SHARDED_BURST,
         size,
         heap,

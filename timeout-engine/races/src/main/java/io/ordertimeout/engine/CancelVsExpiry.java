@@ -33,6 +33,6 @@ public class CancelVsExpiry {
   @Arbiter
   public void settle(II_Result result) {
     result.r2 = fixture.stop();
-    result.r1 = fixture.handedOut();
+    result.r1 = fixture.delivered();
   }
 }

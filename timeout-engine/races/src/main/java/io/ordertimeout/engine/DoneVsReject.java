@@ -27,7 +27,7 @@ public class DoneVsReject {
   }
 
   @Actor
-  public void refuse(ZZ_Result result) {
+  public void reject(ZZ_Result result) {
     result.r1 = batch.reject();
   }
 

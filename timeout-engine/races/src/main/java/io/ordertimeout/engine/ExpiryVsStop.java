@@ -34,6 +34,6 @@ public class ExpiryVsStop {
 
   @Arbiter
   public void count(II_Result result) {
-    result.r1 = fixture.handedOut();
+    result.r1 = fixture.delivered();
   }
 }

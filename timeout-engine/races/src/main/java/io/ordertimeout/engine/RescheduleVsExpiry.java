@@ -36,6 +36,6 @@ public class RescheduleVsExpiry {
   @Arbiter
   public void settle(II_Result result) {
     result.r2 = fixture.stop();
-    result.r1 = fixture.handedOut();
+    result.r1 = fixture.delivered();
   }
 }
