@@ -24,7 +24,7 @@ class LongSetTest {
   }
 
   @Property(tries = 20)
-  void holdsMany(@ForAll long first) {
+  void holdsManyMembers(@ForAll long first) {
     LongSet set = new LongSet();
 
     for (int i = 0; i < 5000; i++) {

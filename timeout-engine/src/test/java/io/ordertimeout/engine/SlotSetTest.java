@@ -35,7 +35,7 @@ class SlotSetTest {
     for (int round = 0; round < 20_000; round++) {
       toggle(random.nextInt(SLOTS));
       if (round % 100 == 0) {
-        // Often nearly empty, so that whole groups of words are.
+        // Removes almost all members at times, so that whole groups of words are empty.
         while (model.size() > round % 7) {
           toggle(model.first());
         }
