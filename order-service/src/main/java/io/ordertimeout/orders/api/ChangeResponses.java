@@ -7,24 +7,25 @@ import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.ResponseEntity;
 
-/** What the requests for changes have in common. */
-final class Answers {
+/** Conversions that the endpoints for changes share. */
+final class ChangeResponses {
 
   static final String IDEMPOTENCY_KEY = "Idempotency-Key";
 
-  private static final String REPEATED = "Idempotent-Replayed";
+  private static final String IDEMPOTENT_REPLAYED = "Idempotent-Replayed";
 
-  private Answers() {}
+  private ChangeResponses() {}
 
-  static Requester requester(Principal who, @Nullable String idempotencyKey) {
-    return new Requester(who.getName(), idempotencyKey);
+  static Requester requester(Principal user, @Nullable String idempotencyKey) {
+    return new Requester(user.getName(), idempotencyKey);
   }
 
-  static ResponseEntity<OperatorAction> of(ChangeResult done) {
-    ResponseEntity.BodyBuilder answer = ResponseEntity.ok();
-    if (done.repeated()) {
-      answer.header(REPEATED, "true");
+  /** The response with the recorded action; a header marks a repeated request. */
+  static ResponseEntity<OperatorAction> of(ChangeResult result) {
+    ResponseEntity.BodyBuilder response = ResponseEntity.ok();
+    if (result.repeated()) {
+      response.header(IDEMPOTENT_REPLAYED, "true");
     }
-    return answer.body(done.action());
+    return response.body(result.action());
   }
 }
