@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class EventIdTest {
 
   @Test
-  void isTheSameForTheSameDecisionWhateverTheRow() {
+  void isTheSameForTheSameDecisionInAnyRow() {
     assertThat(id(1, Kind.ORDER_CANCELLED, "order-1", ""))
         .isEqualTo(id(2, Kind.ORDER_CANCELLED, "order-1", ""));
   }
@@ -28,7 +28,7 @@ class EventIdTest {
   }
 
   @Test
-  void doesNotConfuseWhereTheOrderEndsAndThePaymentBegins() {
+  void separatesOrderIdAndPaymentId() {
     assertThat(id(1, Kind.ORDER_PAYMENT_CONFLICT, "ab", "c"))
         .isNotEqualTo(id(1, Kind.ORDER_PAYMENT_CONFLICT, "a", "bc"));
   }
@@ -43,7 +43,7 @@ class EventIdTest {
 
   @Test
   void neverChangesBetweenReleases() {
-    // Consumers deduplicate by it, also across an update.
+    // Consumers deduplicate by this id, including across upgrades of the service.
     assertThat(id(1, Kind.ORDER_CANCELLED, "order-1", ""))
         .isEqualTo(UUID.fromString("db7ee6b7-9359-5875-bcdd-ca237ba58506"));
   }

@@ -31,7 +31,7 @@ class EventDecoderTest {
   private final EventDecoder decoder = decoder(Map.of());
 
   @Test
-  void anOrderNeedsOnlyItsId() {
+  void orderRequiresOnlyItsId() {
     OrderCreated order = created("{\"orderId\":\"o\"}");
 
     assertThat(order.createdAt()).isEqualTo(RECORDED);
@@ -41,7 +41,7 @@ class EventDecoderTest {
   }
 
   @Test
-  void everyFieldIsTaken() {
+  void everyFieldIsRead() {
     OrderCreated order =
         created(
             """
@@ -65,14 +65,14 @@ class EventDecoderTest {
   }
 
   @Test
-  void anOrderThatWasUnderWayPastItsDeadlineIsDueAtOnce() {
+  void orderProducedAfterItsDeadlineIsDueAtOnce() {
     OrderCreated order = created("{\"orderId\":\"o\",\"payBy\":\"2026-05-01T11:00:00Z\"}");
 
     assertThat(order.deadline()).isEqualTo(Instant.parse("2026-05-01T11:00:00Z"));
   }
 
   @Test
-  void payByWinsOverTimeout() {
+  void payByTakesPrecedenceOverTimeout() {
     OrderCreated order =
         created("{\"orderId\":\"o\",\"payBy\":\"2026-05-01T12:01:00Z\",\"timeout\":\"PT1H\"}");
 
@@ -80,7 +80,7 @@ class EventDecoderTest {
   }
 
   @Test
-  void aDeadlineIsRoundedUpToMicrosecondsNeverDown() {
+  void deadlineIsRoundedUpToMicroseconds() {
     OrderCreated order =
         created("{\"orderId\":\"o\",\"payBy\":\"2026-05-01T12:01:00.123456001Z\"}");
 
@@ -88,7 +88,7 @@ class EventDecoderTest {
   }
 
   @Test
-  void theFirstMatchingPolicyDecides() {
+  void firstMatchingPolicyApplies() {
     EventDecoder withPolicies =
         decoder(
             Map.of(
@@ -118,7 +118,7 @@ class EventDecoderTest {
   }
 
   @Test
-  void fieldsCanBeElsewhere() {
+  void locationsOfFieldsAreConfigurable() {
     EventDecoder mapped =
         decoder(
             Map.of(
@@ -174,7 +174,7 @@ class EventDecoderTest {
         "{\"orderId\":\"o\",\"amount\":{\"value\":1,\"currency\":\"'; drop\"}}",
         "{\"orderId\":\"o\",\"amount\":{\"value\":1e999999999,\"currency\":\"EUR\"}}",
       })
-  void anUnusableOrderIsADeadLetterWithTheReason(String value) {
+  void unusableOrderIsADeadLetterWithAReason(String value) {
     DecodedRecord decoded = decoder.decode(record("order-created", "o", value));
 
     assertThat(decoded.fault()).isNotBlank();
@@ -183,7 +183,7 @@ class EventDecoderTest {
   }
 
   @Test
-  void theReasonNamesFieldAndValueButNotAllOfALongOne() {
+  void reasonNamesTheFieldAndTruncatesALongValue() {
     DecodedRecord decoded =
         decoder.decode(
             record(
@@ -196,7 +196,7 @@ class EventDecoderTest {
   }
 
   @Test
-  void anOrderIdHas1To128CharactersOfAnyKind() {
+  void orderIdHas1To128Characters() {
     String longest = "\uD83D\uDED2".repeat(128);
     assertThat(decoder.decode(record("order-created", longest, json(longest))).fault()).isNull();
 
@@ -206,7 +206,7 @@ class EventDecoderTest {
   }
 
   @Test
-  void deepNestingIsADeadLetterNotACrash() {
+  void deeplyNestedRecordIsADeadLetter() {
     String deep = "{\"orderId\":\"o\",\"x\":" + "[".repeat(100_000) + "]".repeat(100_000) + "}";
 
     assertThat(decoder.decode(record("order-created", "o", deep)).fault())
@@ -214,13 +214,13 @@ class EventDecoderTest {
   }
 
   @Test
-  void aTombstoneIsADeadLetter() {
+  void tombstoneIsADeadLetter() {
     assertThat(decoder.decode(record("order-paid", "o", null)).fault()).contains("tombstone");
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"order-paid", "order-closed"})
-  void whatTellsNothingButItsKeyPutsTheOrderOfThatKeyInDoubt(String topic) {
+  void undecodablePaymentOrClosingPutsTheOrderOfItsKeyInDoubt(String topic) {
     for (String value : new String[] {null, "", "Obj\u0001avro", "{\"order_id\":\"o\"}"}) {
       DecodedRecord decoded = decoder.decode(record(topic, "o", value));
 
@@ -230,7 +230,7 @@ class EventDecoderTest {
   }
 
   @Test
-  void aKeyThatIsNoOrderIdPutsNoOrderInDoubt() {
+  void keyThatIsNoOrderIdPutsNoOrderInDoubt() {
     for (String key : new String[] {null, "", "o\u0000", "x".repeat(129), "x".repeat(1_000)}) {
       assertThat(decoder.decode(record("order-paid", key, "?")).orderInDoubt()).isNull();
     }
@@ -239,7 +239,7 @@ class EventDecoderTest {
   }
 
   @Test
-  void anOrderUnderAnotherKeyIsNotWatchedAndADeadLetter() {
+  void orderWithAnotherKeyIsDeadLetteredAndNotWatched() {
     DecodedRecord decoded = decoder.decode(record("order-created", "other", json("o")));
 
     assertThat(decoded.created()).isNull();
@@ -247,7 +247,7 @@ class EventDecoderTest {
   }
 
   @Test
-  void aPaymentWithoutKeyIsAppliedAndADeadLetter() {
+  void paymentWithoutAKeyIsAppliedAndDeadLettered() {
     DecodedRecord decoded = decoder.decode(record("order-paid", null, json("o")));
 
     assertThat(decoded.settled()).isNotNull();
@@ -255,7 +255,7 @@ class EventDecoderTest {
   }
 
   @Test
-  void aPaymentWithRubbishInItIsAppliedAndTheRubbishReplacedAndCounted() {
+  void unusableFieldsOfAPaymentAreReplacedAndCounted() {
     DecodedRecord decoded =
         decoder.decode(
             record(
@@ -268,7 +268,7 @@ class EventDecoderTest {
   }
 
   @Test
-  void aClosingWithRubbishInItIsApplied() {
+  void unusableFieldsOfAClosingAreReplacedAndCounted() {
     DecodedRecord decoded =
         decoder.decode(
             record("order-closed", "o", "{\"orderId\":\"o\",\"closedAt\":{},\"reason\":[]}"));
@@ -279,7 +279,7 @@ class EventDecoderTest {
   }
 
   @Test
-  void randomBytesAreAlwaysDeadLettersNeverExceptions() {
+  void randomBytesAreDeadLetters() {
     Random random = new Random(20260501);
     for (int i = 0; i < 20_000; i++) {
       byte[] value = new byte[random.nextInt(64)];
@@ -291,18 +291,18 @@ class EventDecoderTest {
   }
 
   @Test
-  void everyDamagedByteOfAnOrderIsSurvived() {
-    byte[] good =
+  void anyCorruptedByteLeavesEitherAnOrderOrAFault() {
+    byte[] valid =
         """
         {"orderId":"o","createdAt":"2026-05-01T12:00:00Z","timeout":"PT30S","amount":{"value":1.5,"currency":"EUR"}}
         """
             .getBytes(UTF_8);
-    for (int i = 0; i < good.length; i++) {
+    for (int i = 0; i < valid.length; i++) {
       for (int replacement = 0; replacement < 256; replacement++) {
-        byte[] damaged = good.clone();
-        damaged[i] = (byte) replacement;
+        byte[] corrupted = valid.clone();
+        corrupted[i] = (byte) replacement;
         DecodedRecord decoded =
-            decoder.decode(record("order-created", "o".getBytes(UTF_8), damaged));
+            decoder.decode(record("order-created", "o".getBytes(UTF_8), corrupted));
         assertThat(decoded.created() == null).isEqualTo(decoded.fault() != null);
       }
     }
