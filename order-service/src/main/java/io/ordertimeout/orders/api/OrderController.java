@@ -48,7 +48,7 @@ class OrderController {
   record Extension(
       @NotBlank @Size(max = 2 * LONGEST_ID) String orderId,
       @NotNull OffsetDateTime deadline,
-      @NotBlank @Size(max = Reason.LONGEST) String reason) {}
+      @NotBlank @Size(max = Reason.MAX_LENGTH) String reason) {}
 
   /**
    * An order that something is to be done to.
@@ -58,7 +58,7 @@ class OrderController {
    */
   record Named(
       @NotBlank @Size(max = 2 * LONGEST_ID) String orderId,
-      @NotBlank @Size(max = Reason.LONGEST) String reason) {}
+      @NotBlank @Size(max = Reason.MAX_LENGTH) String reason) {}
 
   private final OrderLookup orders;
   private final OrderSearch search;
@@ -103,11 +103,11 @@ class OrderController {
   @PostMapping(path = "/order/extend", consumes = MediaType.APPLICATION_JSON_VALUE)
   ResponseEntity<OperatorAction> extend(
       @Valid @RequestBody Extension extension,
-      @RequestHeader(name = Answers.IDEMPOTENCY_KEY, required = false) @Nullable String key,
+      @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
       Principal who) {
-    return Answers.of(
+    return ChangeResponses.of(
         commands.extend(
-            Answers.requester(who, key),
+            ChangeResponses.requester(who, key),
             extension.orderId(),
             extension.deadline().toInstant(),
             extension.reason()));
@@ -117,28 +117,29 @@ class OrderController {
   @PostMapping(path = "/order/close", consumes = MediaType.APPLICATION_JSON_VALUE)
   ResponseEntity<OperatorAction> close(
       @Valid @RequestBody Named named,
-      @RequestHeader(name = Answers.IDEMPOTENCY_KEY, required = false) @Nullable String key,
+      @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
       Principal who) {
-    return Answers.of(commands.close(Answers.requester(who, key), named.orderId(), named.reason()));
+    return ChangeResponses.of(
+        commands.close(ChangeResponses.requester(who, key), named.orderId(), named.reason()));
   }
 
   /** Makes a pending order due at once; it is cancelled once all payments until now are read. */
   @PostMapping(path = "/order/cancel", consumes = MediaType.APPLICATION_JSON_VALUE)
   ResponseEntity<OperatorAction> cancel(
       @Valid @RequestBody Named named,
-      @RequestHeader(name = Answers.IDEMPOTENCY_KEY, required = false) @Nullable String key,
+      @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
       Principal who) {
-    return Answers.of(
-        commands.cancel(Answers.requester(who, key), named.orderId(), named.reason()));
+    return ChangeResponses.of(
+        commands.cancel(ChangeResponses.requester(who, key), named.orderId(), named.reason()));
   }
 
   /** Lets a parked order be decided again. */
   @PostMapping(path = "/order/release", consumes = MediaType.APPLICATION_JSON_VALUE)
   ResponseEntity<OperatorAction> release(
       @Valid @RequestBody Named named,
-      @RequestHeader(name = Answers.IDEMPOTENCY_KEY, required = false) @Nullable String key,
+      @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
       Principal who) {
-    return Answers.of(
-        commands.release(Answers.requester(who, key), named.orderId(), named.reason()));
+    return ChangeResponses.of(
+        commands.release(ChangeResponses.requester(who, key), named.orderId(), named.reason()));
   }
 }

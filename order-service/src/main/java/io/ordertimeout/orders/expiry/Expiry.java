@@ -7,8 +7,8 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.deadline.DueOrderDecision;
 import io.ordertimeout.orders.deadline.DueOrderDecision.LeftPending;
 import io.ordertimeout.orders.outbox.OutboxEvent;
-import io.ordertimeout.orders.platform.monitoring.Activity;
-import io.ordertimeout.orders.platform.monitoring.DecisionDelays;
+import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
+import io.ordertimeout.orders.platform.monitoring.DecisionDelayMetrics;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
@@ -73,8 +73,8 @@ public class Expiry implements SmartLifecycle {
   private final DatabaseClock clock;
   private final ParkedOrders parked;
   private final Interruptions interruptions;
-  private final Activity activity;
-  private final DecisionDelays delays;
+  private final ActivityCounters activity;
+  private final DecisionDelayMetrics delays;
   private final OrderTraces traces;
   private final Duration retryDelay;
   private final Duration settlementGrace;
@@ -90,8 +90,8 @@ public class Expiry implements SmartLifecycle {
       DueOrderDecision decision,
       ParkedOrders parked,
       Interruptions interruptions,
-      Activity activity,
-      DecisionDelays delays,
+      ActivityCounters activity,
+      DecisionDelayMetrics delays,
       OrderTraces traces,
       OutboxRelay relay,
       DatabaseClock clock,
@@ -217,7 +217,7 @@ public class Expiry implements SmartLifecycle {
     Instant deadline = event.deadline();
     Instant cancelledAt = event.cancelledAt();
     if (traceparent != null && deadline != null && cancelledAt != null) {
-      traces.expired(traceparent, event.orderId(), deadline, cancelledAt);
+      traces.recordExpiry(traceparent, event.orderId(), deadline, cancelledAt);
     }
   }
 

@@ -4,8 +4,8 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.outbox.OutboxEvent;
-import io.ordertimeout.orders.platform.monitoring.Activity;
-import io.ordertimeout.orders.platform.monitoring.Activity.Counts;
+import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
+import io.ordertimeout.orders.platform.monitoring.ActivityCounters.Counts;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.suspension.ExpiryPauses;
 import java.time.Duration;
@@ -35,7 +35,7 @@ class ExpiryCircuitBreaker {
   private static final Logger log = LoggerFactory.getLogger(ExpiryCircuitBreaker.class);
   private static final String NAME = "breaker";
 
-  private final Activity activity;
+  private final ActivityCounters activity;
   private final ExpiryPauses pauses;
   private final DatabaseClock clock;
   private final OrderTimeoutProperties.CircuitBreaker settings;
@@ -54,7 +54,7 @@ class ExpiryCircuitBreaker {
   private boolean paused;
 
   ExpiryCircuitBreaker(
-      Activity activity,
+      ActivityCounters activity,
       ExpiryPauses pauses,
       DatabaseClock clock,
       OrderTimeoutProperties properties,

@@ -153,7 +153,7 @@ class BatchIntake {
     OrderSpan span =
         created == null
             ? null
-            : traces.takeIn(
+            : traces.startIntake(
                 created.orderId(),
                 record.topic(),
                 record.partition(),

@@ -5,8 +5,8 @@ import io.micrometer.core.instrument.Timer;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.outbox.EventId;
 import io.ordertimeout.orders.outbox.OutboxEvent;
-import io.ordertimeout.orders.platform.monitoring.Activity;
-import io.ordertimeout.orders.platform.monitoring.DecisionDelays;
+import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
+import io.ordertimeout.orders.platform.monitoring.DecisionDelayMetrics;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.platform.tracing.OrderSpan;
 import io.ordertimeout.orders.platform.tracing.OrderTraces;
@@ -34,8 +34,8 @@ class EventPublisher {
   private final EventRecords records;
   private final Producer<byte[], byte[]> producer;
   private final DatabaseClock clock;
-  private final Activity activity;
-  private final DecisionDelays delays;
+  private final ActivityCounters activity;
+  private final DecisionDelayMetrics delays;
   private final OrderTraces traces;
   private final List<String> topics;
   private final Duration settlementGrace;
@@ -45,8 +45,8 @@ class EventPublisher {
       EventRecords records,
       Producer<byte[], byte[]> producer,
       DatabaseClock clock,
-      Activity activity,
-      DecisionDelays delays,
+      ActivityCounters activity,
+      DecisionDelayMetrics delays,
       OrderTraces traces,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
@@ -62,7 +62,7 @@ class EventPublisher {
         Timer.builder("order.timeout.lateness")
             .description(
                 "Acknowledged publication of a cancellation minus its payment deadline and the grace")
-            .serviceLevelObjectives(Activity.LATENESS_BOUNDS.toArray(Duration[]::new))
+            .serviceLevelObjectives(ActivityCounters.LATENESS_BOUNDS.toArray(Duration[]::new))
             .register(meters);
   }
 
@@ -113,9 +113,10 @@ class EventPublisher {
     OrderSpan span =
         traceparent == null
             ? null
-            : traces.publish(traceparent, event.orderId(), record.topic(), EventId.of(event));
+            : traces.startPublication(
+                traceparent, event.orderId(), record.topic(), EventId.of(event));
     if (span != null) {
-      span.passOn(record.headers());
+      span.injectInto(record.headers());
     }
     return producer.send(
         record,

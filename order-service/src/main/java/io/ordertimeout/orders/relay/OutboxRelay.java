@@ -128,7 +128,7 @@ public class OutboxRelay extends BackgroundLoop {
   }
 
   @Override
-  protected void turn() throws InterruptedException {
+  protected void runOnce() throws InterruptedException {
     deleteAcknowledged();
     if (unprepared) {
       unprepared = false;
@@ -183,7 +183,7 @@ public class OutboxRelay extends BackgroundLoop {
       sweepIn(GRACE);
     }
     List<OutboxEvent> left = leftBehind();
-    if (left.isEmpty() && !step.failing().isZero() && rows.count(shards) == 0) {
+    if (left.isEmpty() && !step.failingFor().isZero() && rows.count(shards) == 0) {
       // Otherwise it would count as failing until there is something to publish again.
       step.succeeded();
     }

@@ -1,6 +1,6 @@
 package io.ordertimeout.orders.operator.status;
 
-import io.ordertimeout.orders.platform.monitoring.Activity;
+import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
 import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -84,7 +84,7 @@ class ActivityByMinute {
   }
 
   /** Adds what an instance did since it last said so to the present minute. */
-  void add(String instance, Activity.Counts counts) {
+  void add(String instance, ActivityCounters.Counts counts) {
     jdbc.update(
         ADD,
         instance,
@@ -132,7 +132,7 @@ class ActivityByMinute {
       return null;
     }
     long rank = (long) Math.ceil(total * share);
-    List<Duration> bounds = Activity.LATENESS_BOUNDS;
+    List<Duration> bounds = ActivityCounters.LATENESS_BOUNDS;
     long seen = 0;
     for (int i = 0; i < Math.min(bounds.size(), lateness.size()); i++) {
       seen += lateness.get(i);

@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.operator.status;
 
+import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
@@ -55,7 +56,7 @@ class DueAmounts extends BackgroundLoop {
   DueAmounts(Shards shards, DatabaseClock clock, JdbcTemplate jdbc, StepHealthRegistry steps) {
     super(
         steps.step("due-amounts"),
-        Shards.PHASE + 1,
+        LifecyclePhases.SHARD_OBSERVERS,
         SHORTEST_PAUSE,
         "the forecast's amounts stand still");
     this.shards = shards;
@@ -69,7 +70,7 @@ class DueAmounts extends BackgroundLoop {
   }
 
   @Override
-  protected void turn() throws InterruptedException {
+  protected void runOnce() throws InterruptedException {
     long startNanos = System.nanoTime();
     Map<String, List<BigDecimal>> byMinute = new TreeMap<>();
     for (int shard : shards.owned()) {

@@ -2,8 +2,9 @@ package io.ordertimeout.orders.operator.status;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.operator.status.InstanceReport.ShardReport;
-import io.ordertimeout.orders.platform.monitoring.Activity;
+import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
 import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
 import io.ordertimeout.orders.platform.monitoring.InstanceName;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
@@ -47,7 +48,7 @@ class InstanceReporter extends BackgroundLoop {
   private final OverdueOrders overdue;
   private final OutboxRelay relay;
   private final DueAmounts amounts;
-  private final Activity activity;
+  private final ActivityCounters activity;
   private final ActivityByMinute activityByMinute;
   private final InstanceReports reports;
   private final DatabaseClock clock;
@@ -56,7 +57,7 @@ class InstanceReporter extends BackgroundLoop {
   private final String version;
   private final StepHealth step;
   private @Nullable Instant startedAt;
-  private Activity.Counts told;
+  private ActivityCounters.Counts told;
   private int turns;
   private volatile List<Long> dueByMinute = Collections.nCopies(InstanceReport.MINUTES, 0L);
 
@@ -66,7 +67,7 @@ class InstanceReporter extends BackgroundLoop {
       OverdueOrders overdue,
       OutboxRelay relay,
       DueAmounts amounts,
-      Activity activity,
+      ActivityCounters activity,
       ActivityByMinute activityByMinute,
       InstanceReports reports,
       DatabaseClock clock,
@@ -76,7 +77,7 @@ class InstanceReporter extends BackgroundLoop {
       MeterRegistry meters) {
     super(
         steps.step("instance-report"),
-        Shards.PHASE + 2,
+        LifecyclePhases.REPORTING,
         INTERVAL,
         "the console knows nothing new of this instance");
     this.name = name;
@@ -108,7 +109,7 @@ class InstanceReporter extends BackgroundLoop {
   }
 
   @Override
-  protected void turn() throws InterruptedException {
+  protected void runOnce() throws InterruptedException {
     if (schema.isMigrated() && clock.isSet()) {
       dueByMinute = forecast();
       reports.say(name.text(), report());
@@ -166,7 +167,7 @@ class InstanceReporter extends BackgroundLoop {
   }
 
   private void tellActivity() {
-    Activity.Counts now = activity.counts();
+    ActivityCounters.Counts now = activity.counts();
     activityByMinute.add(name.text(), now.since(told));
     told = now;
     if (turns++ % 3_600 == 0) {
