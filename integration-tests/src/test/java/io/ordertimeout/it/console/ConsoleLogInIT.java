@@ -30,7 +30,7 @@ class ConsoleLogInIT {
   void rejectsAWrongPasswordAndAcceptsTheRightOne() {
     try (Visit visit = console.visit().expecting(401, "/api/session")) {
       visit.open("overview").logIn("operator", "wrong");
-      assertThat(visit.page().getByRole(AriaRole.ALERT)).containsText("another password");
+      assertThat(visit.page().getByRole(AriaRole.ALERT)).containsText("wrong user name or password");
       assertThat(visit.page().locator("nav")).isHidden();
 
       visit.logIn("operator", Http.OPERATOR_PASSWORD).awaitLive();
@@ -79,7 +79,7 @@ class ConsoleLogInIT {
 
   @Test
   void showsHowLongToWaitAfterTooManyFailures() {
-    try (Service strict = console.stage().startService("order-timeout.access.max-failures", "1");
+    try (Service strict = console.scenario().startService("order-timeout.access.max-failures", "1");
         Visit visit =
             console
                 .chromium()
@@ -87,7 +87,7 @@ class ConsoleLogInIT {
                 .expecting(401, "/api/session")
                 .expecting(429, "/api/session")) {
       visit.open("overview").logIn("operator", "wrong");
-      assertThat(visit.page().locator("main")).containsText("another password");
+      assertThat(visit.page().locator("main")).containsText("wrong user name or password");
       visit.logIn("operator", Http.OPERATOR_PASSWORD);
       assertThat(visit.page().locator("main")).containsText("Try again in 5 min");
     }
@@ -96,7 +96,7 @@ class ConsoleLogInIT {
   @Test
   void keepsATokenInMemoryOnly() {
     try (TokenIssuer issuer = TokenIssuer.start();
-        Service service = console.stage().startService(issuer.settings());
+        Service service = console.scenario().startService(issuer.settings());
         Visit visit =
             console
                 .chromium()
@@ -105,7 +105,7 @@ class ConsoleLogInIT {
                 .expecting(403, "/api/forecast")) {
       visit.open("pauses");
       tryToken(visit, issuer.forgedToken("order-timeout-operator"));
-      assertThat(visit.page().locator("main")).containsText("a token that is not valid");
+      assertThat(visit.page().locator("main")).containsText("invalid token");
       tryToken(visit, issuer.token("somebody-else"));
       assertThat(visit.page().locator("main")).containsText("has no role");
 
@@ -127,7 +127,7 @@ class ConsoleLogInIT {
   @Test
   void logsInThroughAnIdentityProvider() {
     try (TokenIssuer provider = TokenIssuer.start();
-        Service service = console.stage().startService(provider.logInSettings());
+        Service service = console.scenario().startService(provider.logInSettings());
         Visit visit =
             console
                 .chromium()

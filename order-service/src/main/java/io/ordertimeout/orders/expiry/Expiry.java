@@ -8,8 +8,8 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.deadline.DueOrderDecision;
 import io.ordertimeout.orders.deadline.DueOrderDecision.LeftPending;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
-import io.ordertimeout.orders.platform.monitoring.Activity;
-import io.ordertimeout.orders.platform.monitoring.DecisionDelays;
+import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
+import io.ordertimeout.orders.platform.monitoring.DecisionDelayMetrics;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
@@ -69,8 +69,8 @@ public class Expiry implements SmartLifecycle {
   private final OutboxRelay relay;
   private final DatabaseClock clock;
   private final ParkedOrders parked;
-  private final Activity activity;
-  private final DecisionDelays delays;
+  private final ActivityCounters activity;
+  private final DecisionDelayMetrics delays;
   private final OrderTraces traces;
   private final Duration retryDelay;
   private final Duration settlementGrace;
@@ -85,8 +85,8 @@ public class Expiry implements SmartLifecycle {
       ExpiryCircuitBreaker breaker,
       DueOrderDecision decision,
       ParkedOrders parked,
-      Activity activity,
-      DecisionDelays delays,
+      ActivityCounters activity,
+      DecisionDelayMetrics delays,
       OrderTraces traces,
       OutboxRelay relay,
       DatabaseClock clock,
@@ -224,7 +224,7 @@ public class Expiry implements SmartLifecycle {
   private void trace(OrderCancelled event) {
     String traceparent = event.envelope().traceparent();
     if (traceparent != null) {
-      traces.expired(traceparent, event.orderId(), event.deadline(), event.cancelledAt());
+      traces.recordExpiry(traceparent, event.orderId(), event.deadline(), event.cancelledAt());
     }
   }
 

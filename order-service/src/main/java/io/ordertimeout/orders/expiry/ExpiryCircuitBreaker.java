@@ -6,8 +6,8 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.audit.AuditLog;
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
-import io.ordertimeout.orders.platform.monitoring.Activity;
-import io.ordertimeout.orders.platform.monitoring.Activity.Counts;
+import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
+import io.ordertimeout.orders.platform.monitoring.ActivityCounters.Counts;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.suspension.ExpiryPauses;
 import io.ordertimeout.orders.suspension.ExpiryPauses.NewPause;
@@ -44,7 +44,7 @@ class ExpiryCircuitBreaker {
   private static final Logger log = LoggerFactory.getLogger(ExpiryCircuitBreaker.class);
   private static final String NAME = "breaker";
 
-  private final Activity activity;
+  private final ActivityCounters activity;
   private final ExpiryPauses pauses;
   private final AuditLog audit;
   private final TransactionTemplate transactions;
@@ -65,7 +65,7 @@ class ExpiryCircuitBreaker {
   private boolean paused;
 
   ExpiryCircuitBreaker(
-      Activity activity,
+      ActivityCounters activity,
       ExpiryPauses pauses,
       AuditLog audit,
       TransactionTemplate transactions,

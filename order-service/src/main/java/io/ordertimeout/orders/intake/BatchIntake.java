@@ -155,7 +155,7 @@ class BatchIntake {
   }
 
   private @Nullable OrderSpan span(OrderCreated order, ConsumerRecord<?, ?> record) {
-    return traces.takeIn(
+    return traces.startIntake(
         order.orderId(), record.topic(), record.partition(), record.offset(), record.headers());
   }
 

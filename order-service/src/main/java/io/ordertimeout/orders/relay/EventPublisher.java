@@ -6,8 +6,9 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.outbox.EventId;
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
-import io.ordertimeout.orders.platform.monitoring.Activity;
-import io.ordertimeout.orders.platform.monitoring.DecisionDelays;
+import io.ordertimeout.orders.platform.kafka.RecoveringProducer;
+import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
+import io.ordertimeout.orders.platform.monitoring.DecisionDelayMetrics;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.platform.tracing.OrderSpan;
 import io.ordertimeout.orders.platform.tracing.OrderTraces;
@@ -17,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
@@ -36,10 +36,10 @@ class EventPublisher {
   private static final Logger log = LoggerFactory.getLogger(EventPublisher.class);
 
   private final EventSerializer serializer;
-  private final Producer<byte[], byte[]> producer;
+  private final RecoveringProducer producer;
   private final DatabaseClock clock;
-  private final Activity activity;
-  private final DecisionDelays delays;
+  private final ActivityCounters activity;
+  private final DecisionDelayMetrics delays;
   private final OrderTraces traces;
   private final List<String> topics;
   private final Duration settlementGrace;
@@ -47,10 +47,10 @@ class EventPublisher {
 
   EventPublisher(
       EventSerializer serializer,
-      Producer<byte[], byte[]> producer,
+      RecoveringProducer producer,
       DatabaseClock clock,
-      Activity activity,
-      DecisionDelays delays,
+      ActivityCounters activity,
+      DecisionDelayMetrics delays,
       OrderTraces traces,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
@@ -66,7 +66,7 @@ class EventPublisher {
         Timer.builder("order.timeout.lateness")
             .description(
                 "Acknowledged publication of a cancellation minus its payment deadline and the grace")
-            .serviceLevelObjectives(Activity.LATENESS_BOUNDS.toArray(Duration[]::new))
+            .serviceLevelObjectives(ActivityCounters.LATENESS_BOUNDS.toArray(Duration[]::new))
             .register(meters);
   }
 
@@ -120,9 +120,10 @@ class EventPublisher {
     OrderSpan span =
         traceparent == null
             ? null
-            : traces.publish(traceparent, event.orderId(), record.topic(), EventId.of(event));
+            : traces.startPublication(
+                traceparent, event.orderId(), record.topic(), EventId.of(event));
     if (span != null) {
-      span.passOn(record.headers());
+      span.injectInto(record.headers());
     }
     return producer.send(
         record,

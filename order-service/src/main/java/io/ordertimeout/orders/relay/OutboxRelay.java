@@ -144,7 +144,7 @@ public class OutboxRelay extends BackgroundLoop {
   }
 
   @Override
-  protected void turn() throws InterruptedException {
+  protected void runOnce() throws InterruptedException {
     deleteAcknowledged();
     if (unprepared) {
       unprepared = false;
@@ -199,7 +199,7 @@ public class OutboxRelay extends BackgroundLoop {
       sweepIn(GRACE);
     }
     List<OutboxEvent> left = leftBehind();
-    if (left.isEmpty() && !health.failing().isZero() && outbox.count(shards) == 0) {
+    if (left.isEmpty() && !health.failingFor().isZero() && outbox.count(shards) == 0) {
       // Otherwise the step would count as failing until there is something to publish again.
       health.succeeded();
     }

@@ -58,7 +58,7 @@ class EndOffsets {
   /** Returns whether the ends of all partitions count for each shard. */
   boolean reachAcrossShards() {
     InputTopics.Layout layout = inputTopics.layout();
-    return always || (layout != null && layout.isMixed());
+    return always || (layout != null && layout.hasChangedPartitionCount());
   }
 
   /**
@@ -73,7 +73,7 @@ class EndOffsets {
     if (layout == null) {
       throw new KafkaException("the input topics have changed and have not been checked since");
     }
-    boolean across = always || layout.isMixed();
+    boolean across = always || layout.hasChangedPartitionCount();
     Collection<Integer> numbers =
         across ? IntStream.range(0, layout.partitions()).boxed().toList() : shards;
     CompletionStage<?> unchanged =
@@ -125,7 +125,7 @@ class EndOffsets {
     for (TopicDescription topic : found.values()) {
       if (topic.partitions().size() != layout.partitions()
           || !topic.topicId().equals(layout.ids().get(topic.name()))) {
-        inputTopics.changed(layout);
+        inputTopics.invalidate(layout);
         throw new KafkaException(
             "topic "
                 + topic.name()

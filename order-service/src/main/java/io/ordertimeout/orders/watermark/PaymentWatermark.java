@@ -129,7 +129,7 @@ public class PaymentWatermark extends BackgroundLoop {
   }
 
   @Override
-  protected void turn() throws InterruptedException {
+  protected void runOnce() throws InterruptedException {
     Set<Integer> shards = gates.toAsk();
     boolean across = endOffsets.reachAcrossShards();
     if (shards.isEmpty()) {

@@ -168,7 +168,7 @@ public final class EventDecoder {
       String orderId,
       @Nullable String keyFault) {
     // Any timestamp is accepted: rejecting a payment could cancel a paid order.
-    Instant recordedAt = Micros.intoRange(Instant.ofEpochMilli(record.timestamp()));
+    Instant recordedAt = Micros.clamp(Instant.ofEpochMilli(record.timestamp()));
     OrderSettled event;
     if (record.topic().equals(topics.paid())) {
       String paymentId = fields.textOrElse(names.paymentId(), MAX_PAYMENT_ID, position(record));

@@ -2,7 +2,7 @@ package io.ordertimeout.orders.operator.status;
 
 import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
 
-import io.ordertimeout.orders.platform.monitoring.Activity;
+import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
 import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -87,7 +87,7 @@ class ActivityByMinute {
   }
 
   /** Adds the activity of an instance since its last report to the current minute. */
-  void add(String instance, Activity.Counts counts) {
+  void add(String instance, ActivityCounters.Counts counts) {
     client
         .sql(ADD)
         .param("instance", instance)
@@ -136,7 +136,7 @@ class ActivityByMinute {
       return null;
     }
     long rank = (long) Math.ceil(total * share);
-    List<Duration> bounds = Activity.LATENESS_BOUNDS;
+    List<Duration> bounds = ActivityCounters.LATENESS_BOUNDS;
     long seen = 0;
     for (int i = 0; i < Math.min(bounds.size(), lateness.size()); i++) {
       seen += lateness.get(i);

@@ -65,7 +65,7 @@ class DueAmounts extends BackgroundLoop {
   }
 
   @Override
-  protected void turn() throws InterruptedException {
+  protected void runOnce() throws InterruptedException {
     long startNanos = System.nanoTime();
     Map<String, List<BigDecimal>> byMinute = new TreeMap<>();
     for (int shard : shards.owned()) {

@@ -4,7 +4,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.operator.status.InstanceReport.ShardReport;
-import io.ordertimeout.orders.platform.monitoring.Activity;
+import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
 import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
 import io.ordertimeout.orders.platform.monitoring.InstanceName;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
@@ -48,7 +48,7 @@ class InstanceReporter extends BackgroundLoop {
   private final OverdueOrders overdue;
   private final OutboxRelay relay;
   private final DueAmounts amounts;
-  private final Activity activity;
+  private final ActivityCounters activity;
   private final ActivityByMinute activityByMinute;
   private final InstanceReports reports;
   private final DatabaseClock clock;
@@ -57,7 +57,7 @@ class InstanceReporter extends BackgroundLoop {
   private final String version;
   private final StepHealth health;
   private @Nullable Instant startedAt;
-  private Activity.Counts reported;
+  private ActivityCounters.Counts reported;
   private int turns;
   private volatile List<Long> dueByMinute = Collections.nCopies(InstanceReport.MINUTES, 0L);
 
@@ -67,7 +67,7 @@ class InstanceReporter extends BackgroundLoop {
       OverdueOrders overdue,
       OutboxRelay relay,
       DueAmounts amounts,
-      Activity activity,
+      ActivityCounters activity,
       ActivityByMinute activityByMinute,
       InstanceReports reports,
       DatabaseClock clock,
@@ -109,7 +109,7 @@ class InstanceReporter extends BackgroundLoop {
   }
 
   @Override
-  protected void turn() throws InterruptedException {
+  protected void runOnce() throws InterruptedException {
     if (schema.isMigrated() && clock.isSet()) {
       dueByMinute = forecast();
       reports.save(name.text(), report());
@@ -167,7 +167,7 @@ class InstanceReporter extends BackgroundLoop {
   }
 
   private void reportActivity() {
-    Activity.Counts now = activity.counts();
+    ActivityCounters.Counts now = activity.counts();
     activityByMinute.add(name.text(), now.since(reported));
     reported = now;
     if (turns++ % 3_600 == 0) {

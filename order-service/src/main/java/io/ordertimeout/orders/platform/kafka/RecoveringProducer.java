@@ -16,8 +16,8 @@ import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * The producer of everything that the service publishes. It recreates Kafka's producer after a fatal
- * error.
+ * The producer of everything that the service publishes. It recreates Kafka's producer after a
+ * fatal error.
  *
  * <p>An idempotent producer whose request for a producer id is rejected, for example because the
  * broker does not know the password yet, never repeats that request: every record then waits for

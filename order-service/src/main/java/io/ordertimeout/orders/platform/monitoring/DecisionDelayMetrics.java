@@ -6,18 +6,18 @@ import java.time.Duration;
 import org.springframework.stereotype.Component;
 
 /**
- * Where the time between the deadline and the publication of a cancellation goes, stage by stage;
- * one value an order and stage. Thread-safe.
+ * Metrics of the time from the deadline of a cancelled order to its publication, split into
+ * consecutive stages; one value per order and stage. Thread-safe.
  */
 @Component
-public class DecisionDelays {
+public class DecisionDelayMetrics {
 
   private final Timer wheel;
   private final Timer gate;
   private final Timer database;
   private final Timer publish;
 
-  DecisionDelays(MeterRegistry meters) {
+  DecisionDelayMetrics(MeterRegistry meters) {
     this.wheel = timer("wheel", meters);
     this.gate = timer("gate", meters);
     this.database = timer("database", meters);
@@ -28,26 +28,26 @@ public class DecisionDelays {
     return Timer.builder("order.timeout.decision.delay")
         .description("Time from the deadline of a cancelled order to its publication, by stage")
         .tag("stage", stage)
-        .serviceLevelObjectives(Activity.LATENESS_BOUNDS.toArray(Duration[]::new))
+        .serviceLevelObjectives(ActivityCounters.LATENESS_BOUNDS.toArray(Duration[]::new))
         .register(meters);
   }
 
-  /** From the deadline, and the grace behind it, to the order being handed out as due. */
+  /** From the end of the settlement grace until the wheel hands the order out as due. */
   public void wheel(Duration delay) {
     wheel.record(delay);
   }
 
-  /** From there to the payment watermark having passed. */
+  /** From there until the payment watermark has passed the deadline. */
   public void gate(Duration delay) {
     gate.record(delay);
   }
 
-  /** From there to the decision being committed, with the wait for a thread. */
+  /** From there until the decision is committed, including the wait for a thread. */
   public void database(Duration delay) {
     database.record(delay);
   }
 
-  /** From there to Kafka's acknowledgement. */
+  /** From there until Kafka acknowledges the event. */
   public void publish(Duration delay) {
     publish.record(delay);
   }

@@ -12,26 +12,24 @@ import org.springframework.security.core.authority.mapping.GrantedAuthoritiesMap
 import org.springframework.security.oauth2.core.user.OAuth2UserAuthority;
 import org.springframework.security.oauth2.server.resource.authentication.JwtAuthenticationConverter;
 
-/**
- * Reads from the claims about somebody what they may do. A role that is not ours is passed over.
- */
-final class ClaimedRoles {
+/** Maps the roles in the claims of a token or user to the service's roles; ignores all others. */
+final class ClaimRoleMapper {
 
   private final OrderTimeoutProperties.Access settings;
 
-  ClaimedRoles(OrderTimeoutProperties.Access settings) {
+  ClaimRoleMapper(OrderTimeoutProperties.Access settings) {
     this.settings = settings;
   }
 
-  /** Of the bearer of a token. */
-  JwtAuthenticationConverter ofToken() {
+  /** Maps the claims of a bearer token. */
+  JwtAuthenticationConverter tokenConverter() {
     JwtAuthenticationConverter converter = new JwtAuthenticationConverter();
     converter.setJwtGrantedAuthoritiesConverter(token -> authorities(token.getClaims()));
     return converter;
   }
 
-  /** Of somebody whom a provider has logged in. */
-  GrantedAuthoritiesMapper ofUser() {
+  /** Maps the claims of a user whom an identity provider has authenticated. */
+  GrantedAuthoritiesMapper userAuthoritiesMapper() {
     return authorities ->
         authorities.stream()
             .filter(OAuth2UserAuthority.class::isInstance)

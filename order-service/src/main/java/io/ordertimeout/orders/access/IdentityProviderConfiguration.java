@@ -10,13 +10,13 @@ import org.springframework.security.oauth2.client.registration.ClientRegistratio
 import org.springframework.security.oauth2.client.registration.InMemoryClientRegistrationRepository;
 import org.springframework.security.oauth2.client.registration.SupplierClientRegistrationRepository;
 
-/** Where people log in to the console, if that is somewhere else. */
+/** Log-in to the console through an identity provider (OpenID Connect), if one is configured. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnOAuth2ClientRegistrationProperties
 @EnableConfigurationProperties(OAuth2ClientProperties.class)
-class LogInProviders {
+class IdentityProviderConfiguration {
 
-  /** Asks a provider for its addresses when somebody logs in: orders do not wait for it. */
+  /** Asks the provider for its endpoints at the first log-in, so that startup does not need it. */
   @Bean
   ClientRegistrationRepository clientRegistrations(OAuth2ClientProperties properties) {
     return new SupplierClientRegistrationRepository(

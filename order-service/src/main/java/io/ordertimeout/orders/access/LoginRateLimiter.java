@@ -21,36 +21,41 @@ import org.springframework.stereotype.Component;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
- * Has an address wait that failed to log in too often. By address and not by user, so that nobody
- * can lock an operator out by guessing; behind a proxy, {@code server.forward-headers-strategy} has
- * to tell the addresses apart. Remembers a bounded number of addresses. Thread-safe.
+ * A filter that rejects log-ins from an address after repeated failures. It counts by address and
+ * not by user, so that nobody can lock an operator out by guessing passwords. Behind a proxy, set
+ * {@code server.forward-headers-strategy} so that the service sees the clients' addresses.
+ * Remembers at most 100,000 addresses. Thread-safe.
  */
 @Component
-class FailedLogins extends OncePerRequestFilter {
+class LoginRateLimiter extends OncePerRequestFilter {
 
-  private static final Logger log = LoggerFactory.getLogger(FailedLogins.class);
-  private static final int MOST_ADDRESSES = 100_000;
+  private static final Logger log = LoggerFactory.getLogger(LoginRateLimiter.class);
+  private static final int MAX_ADDRESSES = 100_000;
 
   private final Cache<String, AtomicInteger> failures;
   private final int maxFailures;
   private final Duration within;
-  private final Refusals refusals;
+  private final SecurityProblemHandler problems;
 
-  FailedLogins(OrderTimeoutProperties properties, Refusals refusals) {
+  LoginRateLimiter(OrderTimeoutProperties properties, SecurityProblemHandler problems) {
     this.maxFailures = properties.access().maxFailures();
     this.within = properties.access().failuresWithin();
-    this.refusals = refusals;
+    this.problems = problems;
     this.failures =
-        Caffeine.newBuilder().expireAfterWrite(within).maximumSize(MOST_ADDRESSES).build();
+        Caffeine.newBuilder().expireAfterWrite(within).maximumSize(MAX_ADDRESSES).build();
   }
 
   @EventListener
-  void failed(AbstractAuthenticationFailureEvent event) {
+  void countFailure(AbstractAuthenticationFailureEvent event) {
     if (event.getAuthentication().getDetails() instanceof WebAuthenticationDetails details) {
       String address = details.getRemoteAddress();
       int count = failures.get(address, a -> new AtomicInteger()).incrementAndGet();
       if (count == maxFailures) {
-        log.warn("{} failed to log in {} times and has to wait for {}", address, count, within);
+        log.warn(
+            "{} failed to log in {} times; further log-ins from there are rejected for {}",
+            address,
+            count,
+            within);
       }
     }
   }
@@ -60,17 +65,19 @@ class FailedLogins extends OncePerRequestFilter {
       HttpServletRequest request, HttpServletResponse response, FilterChain chain)
       throws ServletException, IOException {
     AtomicInteger count = failures.getIfPresent(request.getRemoteAddr());
-    if (count != null && count.get() >= maxFailures && triesToLogIn(request)) {
+    if (count != null && count.get() >= maxFailures && isLogin(request)) {
       response.setHeader(HttpHeaders.RETRY_AFTER, Long.toString(within.toSeconds()));
-      refusals.write(
-          response, HttpStatus.TOO_MANY_REQUESTS, "too many failed log-ins; wait " + within);
+      problems.write(
+          response,
+          HttpStatus.TOO_MANY_REQUESTS,
+          "too many failed log-ins; try again in " + within.toSeconds() + " s");
       return;
     }
     chain.doFilter(request, response);
   }
 
-  /** Whoever is logged in already may go on. */
-  private static boolean triesToLogIn(HttpServletRequest request) {
+  /** Requests of an existing session are not limited. */
+  private static boolean isLogin(HttpServletRequest request) {
     return request.getHeader(HttpHeaders.AUTHORIZATION) != null
         || (request.getMethod().equals("POST") && request.getRequestURI().equals("/api/session"));
   }

@@ -5,22 +5,24 @@ import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.platform.postgres.SchemaMigration;
 import org.springframework.stereotype.Component;
 
-/** What has to be there before the first record is read. Thread-safe. */
+/** What must be in place before the first record is read: schema, clock and topics. Thread-safe. */
 @Component
-class StartConditions {
+class IntakePrerequisites {
 
   private final SchemaMigration schema;
   private final DatabaseClock clock;
   private final TopicCheck topicCheck;
 
-  StartConditions(SchemaMigration schema, DatabaseClock clock, TopicCheck topicCheck) {
+  IntakePrerequisites(SchemaMigration schema, DatabaseClock clock, TopicCheck topicCheck) {
     this.schema = schema;
     this.clock = clock;
     this.topicCheck = topicCheck;
   }
 
-  /** Sees to it, and throws if it is not to be had now; returns at once if it is there. */
-  void meet() throws InterruptedException {
+  /**
+   * Establishes what is missing; throws if that fails, and returns at once if nothing is missing.
+   */
+  void ensure() throws InterruptedException {
     schema.migrate();
     clock.set();
     topicCheck.check();

@@ -7,11 +7,11 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 import org.springframework.stereotype.Component;
 
-/** What this instance has done since its start, counted where it was done. Thread-safe. */
+/** Counters of what this instance has done since its start. Thread-safe. */
 @Component
-public class Activity {
+public class ActivityCounters {
 
-  /** Upper bounds of lateness by which cancellations are told apart. */
+  /** Upper bounds of the histogram buckets for the lateness of cancellations. */
   public static final List<Duration> LATENESS_BOUNDS =
       IntStream.of(
               5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 600_000)
@@ -19,16 +19,15 @@ public class Activity {
           .toList();
 
   /**
-   * The counts at one time.
+   * A snapshot of the counters.
    *
    * @param registered orders that became pending
    * @param paid pending orders that were paid
    * @param closed pending orders that were closed
    * @param cancelled orders that were cancelled
-   * @param conflicts payments that found their order cancelled or closed
-   * @param payments payments read, whatever they found
-   * @param lateness published cancellations by the first bound that they are within, and last those
-   *     beyond all
+   * @param conflicts payments whose order was already cancelled or closed
+   * @param payments payments read, whatever the state of their order
+   * @param lateness published cancellations by histogram bucket; the last bucket has no upper bound
    */
   public record Counts(
       long registered,
@@ -39,7 +38,7 @@ public class Activity {
       long payments,
       List<Long> lateness) {
 
-    /** What came to these since earlier ones. */
+    /** The increase since an earlier snapshot. */
     public Counts since(Counts earlier) {
       return new Counts(
           registered - earlier.registered,
@@ -65,8 +64,8 @@ public class Activity {
           .mapToObj(i -> new LongAdder())
           .toArray(LongAdder[]::new);
 
-  /** Adds what came of a batch of events. */
-  public void read(int registered, int paid, int closed, int conflicts, int payments) {
+  /** Adds the outcomes of a stored batch of events. */
+  public void eventsStored(int registered, int paid, int closed, int conflicts, int payments) {
     this.registered.add(registered);
     this.paid.add(paid);
     this.closed.add(closed);
@@ -79,7 +78,7 @@ public class Activity {
     cancelled.add(orders);
   }
 
-  /** Adds a published cancellation that came so long after its deadline. */
+  /** Adds a published cancellation with its lateness. */
   public void published(Duration late) {
     int bucket = 0;
     while (bucket < LATENESS_BOUNDS.size() && late.compareTo(LATENESS_BOUNDS.get(bucket)) > 0) {
@@ -88,7 +87,7 @@ public class Activity {
     lateness[bucket].increment();
   }
 
-  /** The counts now; each by itself, so they may be a little apart. */
+  /** A snapshot of the counters, which are not read atomically together. */
   public Counts counts() {
     return new Counts(
         registered.sum(),

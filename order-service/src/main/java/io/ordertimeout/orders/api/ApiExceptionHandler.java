@@ -13,33 +13,33 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
 
-/** Says what went wrong, as problem details (RFC 9457). */
+/** Translates exceptions of the API into problem details (RFC 9457). */
 @RestControllerAdvice
-class Problems extends ResponseEntityExceptionHandler {
+class ApiExceptionHandler extends ResponseEntityExceptionHandler {
 
-  private static final Logger log = LoggerFactory.getLogger(Problems.class);
+  private static final Logger log = LoggerFactory.getLogger(ApiExceptionHandler.class);
 
   @ExceptionHandler
-  ProblemDetail unknown(UnknownSubjectException e) {
+  ProblemDetail notFound(UnknownSubjectException e) {
     return problem(HttpStatus.NOT_FOUND, e);
   }
 
   @ExceptionHandler
-  ProblemDetail impossible(ImpossibleChangeException e) {
+  ProblemDetail conflict(ImpossibleChangeException e) {
     return problem(HttpStatus.CONFLICT, e);
   }
 
   @ExceptionHandler
-  ProblemDetail unusable(IllegalArgumentException e) {
+  ProblemDetail badRequest(IllegalArgumentException e) {
     return problem(HttpStatus.BAD_REQUEST, e);
   }
 
   @ExceptionHandler({DataAccessException.class, TransactionException.class, KafkaException.class})
-  ProblemDetail away(RuntimeException e) {
-    log.warn("A request could not be answered: {}", e.toString());
+  ProblemDetail unavailable(RuntimeException e) {
+    log.warn("A request failed, because Postgres or Kafka is unavailable: {}", e.toString());
     return ProblemDetail.forStatusAndDetail(
         HttpStatus.SERVICE_UNAVAILABLE,
-        "Postgres or Kafka does not answer, or not in time; nothing was changed");
+        "Postgres or Kafka does not answer in time; nothing was changed");
   }
 
   private static ProblemDetail problem(HttpStatus status, RuntimeException e) {

@@ -18,16 +18,17 @@ import org.springframework.stereotype.Component;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Says no, as problem details (RFC 9457). Never with a challenge that has a browser ask for a
- * password, which it would then add to the requests of other sites too. Thread-safe.
+ * Responds to failed authentication and denied access with problem details (RFC 9457). The response
+ * never contains a {@code WWW-Authenticate} challenge: a browser would ask for a password and then
+ * add it to cross-site requests too. Thread-safe.
  */
 @Component
-class Refusals
+class SecurityProblemHandler
     implements AuthenticationEntryPoint, AccessDeniedHandler, AuthenticationFailureHandler {
 
   private final JsonMapper json;
 
-  Refusals(JsonMapper json) {
+  SecurityProblemHandler(JsonMapper json) {
     this.json = json;
   }
 
@@ -40,14 +41,14 @@ class Refusals
         HttpStatus.UNAUTHORIZED,
         failure instanceof InsufficientAuthenticationException
             ? "log in first, as a viewer or an operator"
-            : "not accepted: no such user, another password, or a token that is not valid");
+            : "wrong user name or password, or invalid token");
   }
 
   @Override
   public void onAuthenticationFailure(
       HttpServletRequest request, HttpServletResponse response, AuthenticationException failure)
       throws IOException {
-    write(response, HttpStatus.UNAUTHORIZED, "not accepted: no such user, or another password");
+    write(response, HttpStatus.UNAUTHORIZED, "wrong user name or password");
   }
 
   @Override
@@ -55,17 +56,17 @@ class Refusals
       HttpServletRequest request, HttpServletResponse response, AccessDeniedException denied)
       throws IOException {
     if (!(denied instanceof CsrfException)) {
-      write(response, HttpStatus.FORBIDDEN, "this takes another role");
+      write(response, HttpStatus.FORBIDDEN, "your role does not permit this");
     } else if (SecurityContextHolder.getContext().getAuthentication() == null) {
       write(
           response,
           HttpStatus.UNAUTHORIZED,
-          "log in first, as an operator; a page has to send the token that it was given");
+          "log in first, as an operator; a browser must also send the CSRF token of its session");
     } else {
       write(
           response,
           HttpStatus.FORBIDDEN,
-          "the request does not carry the token of its session; load the page again");
+          "the request lacks the CSRF token of its session; reload the page");
     }
   }
 
