@@ -95,7 +95,7 @@ record ComposeFile(
           .build();
 
   static ComposeFile read(Path file) {
-    ObjectNode content = (ObjectNode) Yamls.read(file);
+    ObjectNode content = (ObjectNode) StrictYaml.read(file);
     // Theirs to define, such as what anchors name.
     content.remove(content.propertyNames().stream().filter(key -> key.startsWith("x-")).toList());
     return MAPPER.treeToValue(content, ComposeFile.class);

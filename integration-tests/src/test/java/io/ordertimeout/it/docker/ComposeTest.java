@@ -46,9 +46,9 @@ class ComposeTest {
           "GRAFANA_PASSWORD",
           "grafana-secret");
 
-  private final Dockerfile dockerfile = Repository.dockerfile();
-  private final ComposeFile compose = Repository.compose();
-  private final ComposeFile observability = Repository.observability();
+  private final Dockerfile dockerfile = ProjectFiles.dockerfile();
+  private final ComposeFile compose = ProjectFiles.compose();
+  private final ComposeFile observability = ProjectFiles.observability();
 
   @ParameterizedTest
   @ValueSource(
@@ -77,17 +77,17 @@ class ComposeTest {
         .forEach(
             (name, service) -> {
               if (service.build() != null) {
-                Path context = Repository.DOCKER.resolve(service.build().context()).normalize();
-                assertThat(context).as(name).isEqualTo(Repository.TOP);
+                Path context = ProjectFiles.DOCKER.resolve(service.build().context()).normalize();
+                assertThat(context).as(name).isEqualTo(ProjectFiles.TOP);
                 assertThat(context.resolve(service.build().dockerfile()))
-                    .isEqualTo(Repository.DOCKER.resolve("Dockerfile"));
+                    .isEqualTo(ProjectFiles.DOCKER.resolve("Dockerfile"));
                 assertThat(dockerfile.stages()).contains(service.build().target());
               }
               mounts(service)
                   .filter(mount -> mount.source().startsWith("."))
                   .forEach(
                       mount -> {
-                        assertThat(Repository.DOCKER.resolve(mount.source())).as(name).exists();
+                        assertThat(ProjectFiles.DOCKER.resolve(mount.source())).as(name).exists();
                         assertThat(mount.options()).as(mount.source()).containsExactly("ro");
                       });
             });
@@ -146,7 +146,7 @@ class ComposeTest {
 
   @Test
   void noPasswordHasADefault() throws IOException {
-    String readme = Files.readString(Repository.DOCKER.resolve("README.md"));
+    String readme = Files.readString(ProjectFiles.DOCKER.resolve("README.md"));
     services()
         .forEach(
             (name, service) ->
@@ -315,9 +315,9 @@ class ComposeTest {
 
   @Test
   void theBuildIsNotHandedSecretsOrOldResults() throws IOException {
-    assertThat(Files.readAllLines(Repository.TOP.resolve(".dockerignore")))
+    assertThat(Files.readAllLines(ProjectFiles.TOP.resolve(".dockerignore")))
         .contains("**/target", "**/.env", ".git", ".local");
-    assertThat(Files.readAllLines(Repository.TOP.resolve(".gitignore"))).contains(".env");
+    assertThat(Files.readAllLines(ProjectFiles.TOP.resolve(".gitignore"))).contains(".env");
   }
 
   private Map<String, ComposeFile.Service> services() {

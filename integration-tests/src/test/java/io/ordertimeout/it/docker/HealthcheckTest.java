@@ -45,8 +45,8 @@ class HealthcheckTest {
 
   private static int healthcheck(int port) {
     ProcessBuilder builder =
-        new ProcessBuilder(Repository.dockerfile().healthcheck("order-service")).inheritIO();
+        new ProcessBuilder(ProjectFiles.dockerfile().healthcheck("order-service")).inheritIO();
     builder.environment().put("MANAGEMENT_SERVER_PORT", String.valueOf(port));
-    return Repository.exitCode(builder);
+    return ProjectFiles.exitCode(builder);
   }
 }

@@ -36,7 +36,7 @@ final class Image {
     this.dockerfile = dockerfile;
     this.stage = stage;
     this.extraction = extraction();
-    this.jar = Repository.TOP.resolve(extraction.get(extraction.indexOf("-jar") + 1));
+    this.jar = ProjectFiles.TOP.resolve(extraction.get(extraction.indexOf("-jar") + 1));
     this.layers = directory.resolve("layers");
     this.workingDirectory = Files.createDirectory(directory.resolve("application"));
     this.temporary = Files.createDirectory(directory.resolve("tmp"));
@@ -98,7 +98,7 @@ final class Image {
 
   private static List<String> layersOf(Path jar) throws IOException {
     try (FileSystem content = FileSystems.newFileSystem(jar)) {
-      JsonNode index = Yamls.read(content.getPath("BOOT-INF/layers.idx"));
+      JsonNode index = StrictYaml.read(content.getPath("BOOT-INF/layers.idx"));
       return index.valueStream().flatMap(layer -> layer.propertyNames().stream()).toList();
     }
   }
@@ -117,7 +117,7 @@ final class Image {
     command.set(command.indexOf("java"), ChildProcess.JAVA);
     command.set(command.indexOf("-jar") + 1, jar.toString());
     command.set(command.indexOf("--destination") + 1, layers.toString());
-    int exit = Repository.exitCode(new ProcessBuilder(command).inheritIO());
+    int exit = ProjectFiles.exitCode(new ProcessBuilder(command).inheritIO());
     if (exit != 0) {
       throw new IllegalStateException(command + " ended with " + exit);
     }
@@ -185,7 +185,7 @@ final class Image {
 
   /** What the image's health check ends with; 0 is healthy. */
   int healthcheck(Map<String, String> environment) {
-    return Repository.exitCode(
+    return ProjectFiles.exitCode(
         inContainer(dockerfile.healthcheck(stage), environment)
             .redirectErrorStream(true)
             .redirectOutput(ProcessBuilder.Redirect.DISCARD));

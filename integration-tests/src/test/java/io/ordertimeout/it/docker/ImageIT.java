@@ -32,8 +32,8 @@ class ImageIT {
 
   private static final Duration START_PATIENCE = Duration.ofMinutes(3);
 
-  private final Dockerfile dockerfile = Repository.dockerfile();
-  private final ComposeFile compose = Repository.compose();
+  private final Dockerfile dockerfile = ProjectFiles.dockerfile();
+  private final ComposeFile compose = ProjectFiles.compose();
 
   @TempDir private Path directory;
 

@@ -14,25 +14,25 @@ import tools.jackson.databind.JsonNode;
 /** That Prometheus and Grafana find what they are told of in the places where Compose puts it. */
 class ObservabilityLayerTest {
 
-  private static final Path PROMETHEUS = Repository.TOP.resolve("deploy/prometheus");
-  private static final Path GRAFANA = Repository.TOP.resolve("deploy/grafana");
+  private static final Path PROMETHEUS = ProjectFiles.TOP.resolve("deploy/prometheus");
+  private static final Path GRAFANA = ProjectFiles.TOP.resolve("deploy/grafana");
 
-  private final ComposeFile compose = Repository.compose();
-  private final ComposeFile observability = Repository.observability();
+  private final ComposeFile compose = ProjectFiles.compose();
+  private final ComposeFile observability = ProjectFiles.observability();
 
   @Test
   void prometheusAsksTheServiceOnItsManagementPort() {
-    JsonNode settings = Yamls.read(PROMETHEUS.resolve("prometheus.yml"));
+    JsonNode settings = StrictYaml.read(PROMETHEUS.resolve("prometheus.yml"));
 
     assertThat(texts(settings, "names")).containsExactly("order-service");
     assertThat(texts(settings, "port")).containsExactly("8081");
     assertThat(compose.services()).containsKey("order-service");
-    assertThat(Repository.dockerfile().last("order-service", "EXPOSE").words()).contains("8081");
+    assertThat(ProjectFiles.dockerfile().last("order-service", "EXPOSE").words()).contains("8081");
   }
 
   @Test
   void prometheusFindsItsRules() {
-    JsonNode settings = Yamls.read(PROMETHEUS.resolve("prometheus.yml"));
+    JsonNode settings = StrictYaml.read(PROMETHEUS.resolve("prometheus.yml"));
 
     assertThat(texts(settings, "rule_files")).containsExactly("rules/*.yml");
     assertThat(observability.service("prometheus").volumes())
@@ -71,7 +71,7 @@ class ObservabilityLayerTest {
     List<String> found = new ArrayList<>();
     try (Stream<Path> files = Files.list(directory)) {
       for (Path file : (Iterable<Path>) files::iterator) {
-        found.addAll(texts(Yamls.read(file), key));
+        found.addAll(texts(StrictYaml.read(file), key));
       }
     }
     return found;

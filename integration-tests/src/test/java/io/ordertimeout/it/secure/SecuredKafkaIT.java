@@ -43,7 +43,7 @@ class SecuredKafkaIT {
 
   @TempDir private static Path directory;
 
-  private static Authority authority;
+  private static CertificateAuthority authority;
   private static X509Bundle client;
   private static EmbeddedKafka kafka;
   private static TestEnvironment open;
@@ -52,7 +52,7 @@ class SecuredKafkaIT {
 
   @BeforeAll
   static void start() throws Exception {
-    authority = Authority.create("authority");
+    authority = CertificateAuthority.create("authority");
     client = authority.client();
     passwordPort = freePort();
     certificatePort = freePort();
@@ -110,7 +110,7 @@ class SecuredKafkaIT {
       expect(scenario, password);
       try (Service service = scenario.startService(byPassword(authority, password))) {
         service.awaitReady(true);
-        Orders.assertUnpaidOnesAloneAreCancelled(scenario);
+        OrderFlow.assertUnpaidOnesAloneAreCancelled(scenario);
       }
     }
     Secrets.of(password).assertNotIn(output);
@@ -121,7 +121,7 @@ class SecuredKafkaIT {
     try (Scenario scenario = scenario(certificatePort);
         Service service = scenario.startService(byCertificate())) {
       service.awaitReady(true);
-      Orders.assertUnpaidOnesAloneAreCancelled(scenario);
+      OrderFlow.assertUnpaidOnesAloneAreCancelled(scenario);
     }
     Secrets.of(Secrets.lineOf(client)).assertNotIn(output);
   }
@@ -138,7 +138,7 @@ class SecuredKafkaIT {
         expect(scenario, password);
 
         service.awaitReady(true);
-        Orders.assertUnpaidOnesAloneAreCancelled(scenario);
+        OrderFlow.assertUnpaidOnesAloneAreCancelled(scenario);
       }
     }
     Secrets.of(password).assertNotIn(output);
@@ -160,7 +160,7 @@ class SecuredKafkaIT {
         expect(scenario, password);
 
         service.awaitReady(true);
-        Orders.assertUnpaidOnesAloneAreCancelled(scenario);
+        OrderFlow.assertUnpaidOnesAloneAreCancelled(scenario);
       }
     }
     Secrets.of(password).assertNotIn(output);
@@ -169,7 +169,7 @@ class SecuredKafkaIT {
   @Test
   void aBrokerOfAnUnknownAuthorityIsNotTrusted(CapturedOutput output) throws Exception {
     String password = password();
-    Authority another = Authority.create("another");
+    CertificateAuthority another = CertificateAuthority.create("another");
     try (Scenario scenario = scenario(passwordPort)) {
       expect(scenario, password);
       try (Service service = scenario.startService(byPassword(another, password))) {
@@ -202,7 +202,7 @@ class SecuredKafkaIT {
         new TestEnvironment("127.0.0.1:" + port, open.jdbcUrl(), open.username(), open.password()));
   }
 
-  private static String[] byPassword(Authority trusted, String password) throws IOException {
+  private static String[] byPassword(CertificateAuthority trusted, String password) throws IOException {
     return settings(
         trusting(trusted, "SASL_SSL"),
         "spring.kafka.properties.sasl.mechanism",
@@ -225,7 +225,7 @@ class SecuredKafkaIT {
         "file:" + key);
   }
 
-  private static String[] trusting(Authority trusted, String protocol) throws IOException {
+  private static String[] trusting(CertificateAuthority trusted, String protocol) throws IOException {
     return new String[] {
       "spring.kafka.security.protocol",
       protocol,

@@ -29,13 +29,13 @@ class SecuredPostgresIT {
 
   @TempDir private static Path directory;
 
-  private static Authority authority;
+  private static CertificateAuthority authority;
   private static EmbeddedPostgres postgres;
   private static TestEnvironment open;
 
   @BeforeAll
   static void start() throws Exception {
-    authority = Authority.create("authority");
+    authority = CertificateAuthority.create("authority");
     X509Bundle server = authority.server();
     postgres =
         new EmbeddedPostgres(
@@ -64,7 +64,7 @@ class SecuredPostgresIT {
       letIn(scenario, password);
       try (Service service = scenario.startService(as(scenario, password))) {
         service.awaitReady(true);
-        Orders.assertUnpaidOnesAloneAreCancelled(scenario);
+        OrderFlow.assertUnpaidOnesAloneAreCancelled(scenario);
         assertThat(
                 scenario
                     .database()
@@ -86,7 +86,7 @@ class SecuredPostgresIT {
   void aPostgresOfAnUnknownAuthorityIsNotTrusted(CapturedOutput output) throws Exception {
     assertIsNotTrusted(
         open.jdbcUrl(),
-        Authority.create("another"),
+        CertificateAuthority.create("another"),
         "unable to find valid certification path",
         output);
   }
@@ -101,7 +101,7 @@ class SecuredPostgresIT {
   }
 
   private static void assertIsNotTrusted(
-      String url, Authority trusted, String words, CapturedOutput output) throws IOException {
+      String url, CertificateAuthority trusted, String words, CapturedOutput output) throws IOException {
     String password = password();
     try (Scenario scenario = scenario(url, trusted)) {
       letIn(scenario, password);
@@ -143,7 +143,7 @@ class SecuredPostgresIT {
         expect(scenario, password);
 
         service.awaitReady(true);
-        Orders.assertUnpaidOnesAloneAreCancelled(scenario);
+        OrderFlow.assertUnpaidOnesAloneAreCancelled(scenario);
       }
     }
     Secrets.of(password).assertNotIn(output);
@@ -157,7 +157,7 @@ class SecuredPostgresIT {
   }
 
   /** A stage whose services come by TLS and check who Postgres is. */
-  private static Scenario scenario(String url, Authority trusted) throws IOException {
+  private static Scenario scenario(String url, CertificateAuthority trusted) throws IOException {
     return Scenario.on(
         open,
         new TestEnvironment(

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Two brokers, of which the second has the payments of shard 0 to itself and goes away; everything
  * else is on the first.
  */
-class LeaderAwayIT {
+class LeaderUnavailableIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 

@@ -7,16 +7,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Whoever certifies servers and clients for the time of a test. */
-final class Authority {
+final class CertificateAuthority {
 
   private final X509Bundle root;
 
-  private Authority(X509Bundle root) {
+  private CertificateAuthority(X509Bundle root) {
     this.root = root;
   }
 
-  static Authority create(String name) throws Exception {
-    return new Authority(
+  static CertificateAuthority create(String name) throws Exception {
+    return new CertificateAuthority(
         new CertificateBuilder()
             .ecp256()
             .subject("CN=" + name)

@@ -9,9 +9,9 @@ import java.time.Instant;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /** A scenario in which every client of the service has to do its part. */
-final class Orders {
+final class OrderFlow {
 
-  private Orders() {}
+  private OrderFlow() {}
 
   static void assertUnpaidOnesAloneAreCancelled(Scenario scenario) {
     Instant deadline = Scenario.in(Duration.ofSeconds(3));

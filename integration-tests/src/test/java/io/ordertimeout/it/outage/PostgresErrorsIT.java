@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** A Postgres that answers, but refuses: read-only, full, out of time, or cutting connections. */
-class RefusingPostgresIT {
+class PostgresErrorsIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 

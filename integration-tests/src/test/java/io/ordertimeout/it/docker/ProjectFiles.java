@@ -5,12 +5,12 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 
 /** Where things are in this repository. */
-final class Repository {
+final class ProjectFiles {
 
   static final Path TOP = Path.of("..").toAbsolutePath().normalize();
   static final Path DOCKER = TOP.resolve("deploy/docker");
 
-  private Repository() {}
+  private ProjectFiles() {}
 
   static Dockerfile dockerfile() {
     return Dockerfile.read(DOCKER.resolve("Dockerfile"));

@@ -12,9 +12,9 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** YAML files in which no key may stand twice. */
-final class Yamls {
+final class StrictYaml {
 
-  private Yamls() {}
+  private StrictYaml() {}
 
   static JsonNode read(Path file) {
     LoaderOptions strict = new LoaderOptions();
