@@ -105,7 +105,7 @@ class ConsoleLiveIT {
 
   private void create(String orderId, String timeout, String currency) {
     console
-        .stage()
+        .scenario()
         .shop()
         .created(
             orderId,

@@ -79,7 +79,7 @@ class ConsoleLogInIT {
 
   @Test
   void whoeverFailsTooOftenIsToldHowLongToWait() {
-    try (Service strict = console.stage().startService("order-timeout.access.max-failures", "1");
+    try (Service strict = console.scenario().startService("order-timeout.access.max-failures", "1");
         Visit visit =
             console
                 .chromium()
@@ -96,7 +96,7 @@ class ConsoleLogInIT {
   @Test
   void aTokenIsKeptInMemoryAlone() {
     try (TokenIssuer issuer = TokenIssuer.start();
-        Service service = console.stage().startService(issuer.settings());
+        Service service = console.scenario().startService(issuer.settings());
         Visit visit =
             console
                 .chromium()
@@ -127,7 +127,7 @@ class ConsoleLogInIT {
   @Test
   void aProviderLogsInWhoIsKnownThere() {
     try (TokenIssuer provider = TokenIssuer.start();
-        Service service = console.stage().startService(provider.logInSettings());
+        Service service = console.scenario().startService(provider.logInSettings());
         Visit visit =
             console
                 .chromium()

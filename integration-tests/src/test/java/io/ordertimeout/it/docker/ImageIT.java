@@ -128,7 +128,7 @@ class ImageIT {
     assertThat(image.copiedLayers()).isNotEmpty().doesNotContain("servers");
     ComposeFile.Service container = compose.service("traffic");
 
-    try (Scenario scenario = Scenario.withoutTopics();
+    try (Scenario scenario = Scenario.unprepared();
         DefaultTopics topics = DefaultTopics.create(scenario);
         Service service = scenario.startService(topics.settings())) {
       service.awaitReady(true);

@@ -18,7 +18,7 @@ class TopicsIT {
 
   @Test
   void missingTopicsEndTheStartAndAreNamed() {
-    try (Scenario scenario = Scenario.withoutTopics()) {
+    try (Scenario scenario = Scenario.unprepared()) {
       TopicNames topics = scenario.topics();
       scenario.createTopics(List.of(new NewTopic(topics.created(), 3, (short) 1)));
 
@@ -35,7 +35,7 @@ class TopicsIT {
 
   @Test
   void inputTopicsOfDifferentPartitionCountsEndTheStartAndTheNumbersAreTold() {
-    try (Scenario scenario = Scenario.withoutTopics()) {
+    try (Scenario scenario = Scenario.unprepared()) {
       TopicNames topics = scenario.topics();
       scenario.createTopics(
           List.of(
@@ -53,7 +53,7 @@ class TopicsIT {
 
   @Test
   void allThatIsMissingIsCreatedWhereThatIsConfigured() {
-    try (Scenario scenario = Scenario.withoutTopics();
+    try (Scenario scenario = Scenario.unprepared();
         Service service =
             scenario.startService(
                 "order-timeout.topics.create-missing", "true",
@@ -68,7 +68,7 @@ class TopicsIT {
 
   @Test
   void whatIsMissingIsCreatedAsWideAsTheInputsThatAreThere() {
-    try (Scenario scenario = Scenario.withoutTopics()) {
+    try (Scenario scenario = Scenario.unprepared()) {
       TopicNames topics = scenario.topics();
       scenario.createTopics(List.of(new NewTopic(topics.paid(), 2, (short) 1)));
       try (Service service = scenario.startService("order-timeout.topics.create-missing", "true")) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.support.Database;
+import io.ordertimeout.it.support.LogCapture;
 import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
@@ -30,13 +31,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /** Texts that want to be something else: a statement, a lookup, a line of a log, another order. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@ExtendWith(OutputCaptureExtension.class)
+@ExtendWith(LogCapture.class)
 class HostileInputIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -3,6 +3,7 @@ package io.ordertimeout.it.observability;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.ordertimeout.embedded.Ports;
 import io.ordertimeout.it.observability.DeployedFiles.Query;
 import io.ordertimeout.it.observability.DeployedFiles.Rule;
 import io.ordertimeout.it.support.Scenario;
@@ -56,7 +57,7 @@ class ExpressionsIT {
   @BeforeAll
   void start(@TempDir Path folder) throws IOException, InterruptedException {
     Scenario scenario = opened(Scenario.create());
-    int port = ServiceProcess.freePort();
+    int port = Ports.any();
     ServiceProcess service = opened(scenario.startProcess("server.port", String.valueOf(port)));
     service.awaitReady();
     // So that requests have been made, whatever comes of them.

@@ -2,8 +2,8 @@ package io.ordertimeout.it.observability;
 
 import static org.awaitility.Awaitility.await;
 
+import io.ordertimeout.embedded.Ports;
 import io.ordertimeout.it.support.ChildProcess;
-import io.ordertimeout.it.support.ServiceProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -45,7 +45,7 @@ final class PrometheusServer implements AutoCloseable {
    */
   static PrometheusServer start(String logName, Path folder, String target) {
     Path file = folder.resolve("prometheus.yml");
-    int port = ServiceProcess.freePort();
+    int port = Ports.any();
     try {
       // JSON is YAML.
       Files.writeString(file, configuration(target).toString());

@@ -2,9 +2,9 @@ package io.ordertimeout.it.observability;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ordertimeout.embedded.Ports;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
-import io.ordertimeout.it.support.ServiceProcess;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -36,7 +36,7 @@ class RunbooksIT {
   private static final Pattern ENDPOINT = Pattern.compile(":8080(?<path>/api/[^\\s'`?]+)");
 
   private final Scenario scenario = Scenario.create();
-  private final int port = ServiceProcess.freePort();
+  private final int port = Ports.any();
   private final Service service = scenario.startService("server.port", String.valueOf(port));
   private final List<Path> pages =
       Stream.concat(

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ordertimeout.it.support.Http;
 import io.ordertimeout.it.support.Http.Answer;
+import io.ordertimeout.it.support.LogCapture;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import java.util.ArrayList;
@@ -17,12 +18,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import tools.jackson.databind.JsonNode;
 
 /** Nobody sees an order or changes anything without having said who they are. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@ExtendWith(OutputCaptureExtension.class)
+@ExtendWith(LogCapture.class)
 class AccessIT {
 
   private record Endpoint(String method, String path) {

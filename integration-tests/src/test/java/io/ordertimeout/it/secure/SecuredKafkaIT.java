@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.netty.pkitesting.X509Bundle;
 import io.ordertimeout.embedded.EmbeddedKafka;
+import io.ordertimeout.it.support.LogCapture;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.TestEnvironment;
@@ -29,13 +30,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /**
  * Kafka by TLS, with a password or with a certificate. The service knows no other address, so each
  * of its clients has to use the settings.
  */
-@ExtendWith(OutputCaptureExtension.class)
+@ExtendWith(LogCapture.class)
 class SecuredKafkaIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.netty.pkitesting.X509Bundle;
 import io.ordertimeout.embedded.EmbeddedPostgres;
+import io.ordertimeout.it.support.LogCapture;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.TestEnvironment;
@@ -19,10 +20,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** Postgres by TLS, of which the service checks who it is. */
-@ExtendWith(OutputCaptureExtension.class)
+@ExtendWith(LogCapture.class)
 class SecuredPostgresIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -49,20 +49,21 @@ public final class Scenario implements AutoCloseable {
   private final Shop shop;
   private final Outcomes outcomes;
 
-  private Scenario(TestEnvironment platform, TestEnvironment ofServices, boolean withTopics) {
+  private Scenario(TestEnvironment platform, TestEnvironment ofServices, boolean prepared) {
     this.platform = platform;
     this.ofServices = ofServices;
     this.name = "it_" + UUID.randomUUID().toString().replace("-", "");
     this.topics = TopicNames.of(name);
-    this.database = Database.create(platform, name);
+    this.database =
+        prepared ? Database.create(platform, name) : Database.createEmpty(platform, name);
     this.admin =
         Admin.create(
             Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, platform.bootstrapServers()));
-    if (withTopics) {
+    if (prepared) {
       createTopics();
     }
     this.shop = Shop.open(platform, topics);
-    this.outcomes = Outcomes.watch(platform, topics, withTopics ? outputs() : List.of());
+    this.outcomes = Outcomes.watch(platform, topics, prepared ? outputs() : List.of());
   }
 
   public static Scenario create() {
@@ -74,7 +75,8 @@ public final class Scenario implements AutoCloseable {
     return new Scenario(platform, ofServices, true);
   }
 
-  public static Scenario withoutTopics() {
+  /** A scenario that begins without any topics and tables. */
+  public static Scenario unprepared() {
     return new Scenario(TestEnvironment.shared(), TestEnvironment.shared(), false);
   }
 

@@ -19,10 +19,17 @@ import java.util.Objects;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.Banner;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /** The service in this process. */
 public final class Service implements AutoCloseable {
+
+  static {
+    // Contexts that start side by side would reset logging under each other; logback-test.xml holds
+    // for all of them.
+    System.setProperty(LoggingSystem.SYSTEM_PROPERTY, LoggingSystem.NONE);
+  }
 
   private final ConfigurableApplicationContext context;
 

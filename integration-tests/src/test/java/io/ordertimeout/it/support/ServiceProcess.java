@@ -2,10 +2,8 @@ package io.ordertimeout.it.support;
 
 import static org.awaitility.Awaitility.await;
 
+import io.ordertimeout.embedded.Ports;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -36,7 +34,7 @@ public final class ServiceProcess implements AutoCloseable {
   /** Starts it; what it logs is added to a file of that name. */
   public static ServiceProcess start(
       String logName, List<String> jvmOptions, Map<String, String> settings) {
-    int port = freePort();
+    int port = Ports.any();
     List<String> command = new ArrayList<>();
     command.add(ChildProcess.JAVA);
     command.addAll(jvmOptions);
@@ -132,14 +130,5 @@ public final class ServiceProcess implements AutoCloseable {
   @Override
   public void close() {
     kill();
-  }
-
-  /** A port that nobody listened on a moment ago. */
-  public static int freePort() {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 }

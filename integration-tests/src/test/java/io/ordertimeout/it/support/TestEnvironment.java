@@ -1,25 +1,26 @@
 package io.ordertimeout.it.support;
 
 import io.ordertimeout.embedded.EmbeddedPlatform;
+import java.util.List;
 import java.util.Locale;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.kafka.KafkaContainer;
 import org.testcontainers.postgresql.PostgreSQLContainer;
 
 /**
- * The Kafka and the Postgres of all tests of this JVM: containers where Docker is, else the
- * embedded ones. The system property {@code test.platform} decides: {@code auto} (default), {@code
- * testcontainers} or {@code embedded}.
+ * Addresses of a Kafka and a Postgres for tests.
+ *
+ * <p>The {@linkplain #shared() shared} ones run in containers if Docker is available, embedded
+ * otherwise. The system property {@code test.platform} overrides that: {@code auto} (default),
+ * {@code testcontainers} or {@code embedded}.
  *
  * @param bootstrapServers {@code host:port} of the broker
- * @param jdbcUrl of a database in which other databases can be made
+ * @param jdbcUrl of a database whose user may create other databases
  */
 public record TestEnvironment(
     String bootstrapServers, String jdbcUrl, String username, String password) {
 
-  private static final Logger log = LoggerFactory.getLogger(TestEnvironment.class);
   private static final String KAFKA_IMAGE = "apache/kafka:4.2.0";
   private static final String POSTGRES_IMAGE = "postgres:18-alpine";
 
@@ -33,47 +34,69 @@ public record TestEnvironment(
     static final TestEnvironment SHARED = start();
   }
 
-  /** Started when it is first asked for; ends with the JVM. */
+  /**
+   * Kafka and Postgres of all tests of this JVM that do not stop them, started at the first call.
+   * This Postgres does not wait for its disk, because no test crashes it.
+   */
   public static TestEnvironment shared() {
     return Holder.SHARED;
   }
 
   private static TestEnvironment start() {
+    return LogOwnership.asNobody(
+        () -> {
+          TestEnvironment environment = startSelected();
+          environment.doWithoutDurability();
+          return environment;
+        });
+  }
+
+  private static TestEnvironment startSelected() {
     String wanted = System.getProperty("test.platform", "auto");
     Kind kind = Kind.valueOf(wanted.toUpperCase(Locale.ROOT));
+    String reason = "because of -Dtest.platform=" + wanted;
     if (kind == Kind.AUTO) {
       boolean docker = DockerClientFactory.instance().isDockerAvailable();
       kind = docker ? Kind.TESTCONTAINERS : Kind.EMBEDDED;
-      log.info("Platform: {}, since Docker is {}", kind, docker ? "available" : "not available");
-    } else {
-      log.info("Platform: {}, since test.platform says so", kind);
+      reason = "because Docker is " + (docker ? "available" : "not available");
     }
-    return kind == Kind.TESTCONTAINERS ? containers() : embedded();
+    boolean containers = kind == Kind.TESTCONTAINERS;
+    System.out.printf(
+        "Kafka and Postgres of the tests run %s, %s.%n",
+        containers ? "in containers" : "embedded", reason);
+    return containers ? containers() : of(EmbeddedPlatform.startTemporary());
   }
 
-  // Closed by the JVM's end, which also deletes its directory.
-  private static TestEnvironment embedded() {
-    return of(EmbeddedPlatform.startTemporary());
+  private void doWithoutDurability() {
+    JdbcTemplate postgres = Database.admin(this);
+    for (String setting : List.of("fsync", "synchronous_commit", "full_page_writes")) {
+      postgres.execute("alter system set " + setting + " = off");
+    }
+    postgres.execute("select pg_reload_conf()");
   }
 
-  /** An embedded platform of the test's own, which it can stop and start. */
+  /**
+   * The addresses of an embedded platform that a test has to itself and can stop, start and crash.
+   * Its Postgres is as durable as in production.
+   */
   public static TestEnvironment of(EmbeddedPlatform platform) {
     return new TestEnvironment(
         platform.bootstrapServers(), platform.jdbcUrl(), platform.username(), platform.password());
   }
 
-  // Removed by Testcontainers when the JVM ends.
+  // Testcontainers removes them when the JVM ends.
   @SuppressWarnings("resource")
   private static TestEnvironment containers() {
     KafkaContainer kafka =
         new KafkaContainer(KAFKA_IMAGE)
             .withEnv("KAFKA_AUTO_CREATE_TOPICS_ENABLE", "false")
-            // As in the embedded one: a killed consumer's partitions are free again after 10 s.
+            // As in the embedded broker: the partitions of a killed consumer are free after 10 s.
             .withEnv("KAFKA_GROUP_CONSUMER_MIN_SESSION_TIMEOUT_MS", "10000")
             .withEnv("KAFKA_GROUP_CONSUMER_SESSION_TIMEOUT_MS", "10000")
             .withEnv("KAFKA_GROUP_CONSUMER_MIN_HEARTBEAT_INTERVAL_MS", "2000")
             .withEnv("KAFKA_GROUP_CONSUMER_HEARTBEAT_INTERVAL_MS", "2000");
-    PostgreSQLContainer postgres = new PostgreSQLContainer(POSTGRES_IMAGE);
+    PostgreSQLContainer postgres =
+        new PostgreSQLContainer(POSTGRES_IMAGE).withCommand("postgres", "-c", "max_connections=200");
     kafka.start();
     postgres.start();
     return new TestEnvironment(
