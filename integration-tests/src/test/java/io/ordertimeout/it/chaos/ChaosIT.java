@@ -20,6 +20,7 @@ import java.util.OptionalDouble;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.core.ConditionTimeoutException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,6 +30,7 @@ import org.slf4j.LoggerFactory;
  * properties {@code chaos.minutes}, {@code chaos.seed} and {@code chaos.rate} set the duration, the
  * order of faults and the orders per second.
  */
+@Tag("faults")
 class ChaosIT {
 
   private static final Logger log = LoggerFactory.getLogger(ChaosIT.class);

@@ -10,12 +10,14 @@ import io.ordertimeout.it.support.ServiceProcess;
 import io.ordertimeout.it.traffic.Traffic;
 import io.ordertimeout.it.traffic.TrafficProfile;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Repeated kills of the service under load. */
+@Tag("faults")
 class CrashIT {
 
   private static final Logger log = LoggerFactory.getLogger(CrashIT.class);

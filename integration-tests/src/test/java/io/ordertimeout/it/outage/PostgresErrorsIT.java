@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.support.Database;
+import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import java.sql.Connection;
@@ -11,109 +12,96 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
-import org.junit.jupiter.api.AfterEach;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 
-/** A Postgres that answers, but refuses: read-only, full, out of time, or cutting connections. */
+/**
+ * A Postgres that answers with errors: read-only, full, too slow, in a deadlock, or cutting
+ * connections. The tests share one service; each has order ids of its own.
+ */
+@Tag("faults")
+@Order(40)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class PostgresErrorsIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final Scenario scenario = Scenario.create();
   private final Database database = scenario.database();
-  private Service service;
+  private final Service service =
+      scenario.startService(
+          "spring.datasource.hikari.data-source-properties.options",
+          "-c statement_timeout=2s -c idle_in_transaction_session_timeout=10s");
 
   @BeforeEach
-  void start() {
-    service =
-        scenario.startService(
-            "spring.datasource.hikari.data-source-properties.options",
-            "-c statement_timeout=2s -c idle_in_transaction_session_timeout=10s");
-    scenario.create("first", 0, Scenario.in(Duration.ofMillis(500)));
-    scenario.outcomes().awaitCancelled("first");
+  void awaitReady() {
+    service.awaitReady(true);
   }
 
-  @AfterEach
+  @AfterAll
   void close() {
     service.close();
     scenario.close();
   }
 
   @Test
-  void oneThatOnlyReadsIsWaitedFor() {
-    Instant deadline = register();
+  void aReadOnlyPostgresIsRetried() throws SQLException {
+    createPending("read-only");
     database.execute(
         "alter database " + scenario.name() + " set default_transaction_read_only = on");
     cutConnections();
-    scenario.pay("paid", 0);
-    service.awaitReady(false);
-    scenario.awaitPast(deadline);
-    assertThat(database.state("unpaid")).isEqualTo("PENDING");
+
+    assertPendingAfterDeadline("read-only");
 
     database.execute(
         "begin; set transaction read write; alter database "
             + scenario.name()
             + " set default_transaction_read_only = off; commit");
     cutConnections();
-
-    assertDecided();
+    assertDecided("read-only");
   }
 
   @Test
-  void oneWhoseDiskIsFullIsWaitedFor() {
-    Instant deadline = register();
-    // What a full disk looks like from here.
-    database.execute(
-        """
-        create function refuse() returns trigger language plpgsql as
-        $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$
-        """);
-    database.execute(
-        """
-        create trigger refuse before insert or update on order_deadline
-        for each statement execute function refuse()
-        """);
-    scenario.pay("paid", 0);
-    service.awaitReady(false);
-    scenario.awaitPast(deadline);
-    assertThat(database.state("unpaid")).isEqualTo("PENDING");
+  void aFullDiskIsRetried() throws SQLException {
+    createPending("full");
+    // The error that Postgres reports when its disk is full.
+    failWrites("raise exception 'could not extend file' using errcode = '53100'");
 
-    database.execute("drop trigger refuse on order_deadline");
+    assertPendingAfterDeadline("full");
 
-    assertDecided();
+    database.execute("drop function fail_write cascade");
+    assertDecided("full");
   }
 
   @Test
-  void statementsThatRunOutOfTimeAreTriedAgain() throws SQLException {
-    Instant deadline = register();
-    try (Connection other = connect();
-        Statement lock = other.createStatement()) {
-      other.setAutoCommit(false);
-      lock.execute("lock table order_deadline in share mode");
-      scenario.pay("paid", 0);
-      service.awaitReady(false);
-      scenario.awaitPast(deadline);
-      assertThat(database.state("unpaid")).isEqualTo("PENDING");
-      other.rollback();
-    }
+  void statementsThatTimeOutAreRetried() throws SQLException {
+    createPending("slow");
+    failWrites("perform pg_sleep(30)");
 
-    assertDecided();
+    assertPendingAfterDeadline("slow");
+
+    database.execute("drop function fail_write cascade");
+    assertDecided("slow");
   }
 
   @Test
-  void aDeadlockLostIsTriedAgain() throws SQLException {
-    register();
-    try (Connection other = connect();
+  void aBatchThatLosesADeadlockIsRetried() throws SQLException {
+    createPending("deadlock");
+    try (Connection other = database.connect();
         Statement update = other.createStatement()) {
-      // So that it is the service that gives in.
+      // So that Postgres aborts the service's transaction.
       update.execute("set deadlock_timeout = '30s'");
       other.setAutoCommit(false);
-      update.execute("update order_deadline set policy = 'x' where order_id = 'unpaid'");
-      // One batch, written in the order of the ids: it waits for the second.
-      scenario.shop().closed("paid");
-      scenario.shop().closed("unpaid");
-      await("the intake to wait")
+      update.execute("update order_deadline set policy = 'x' where order_id = 'deadlock-unpaid'");
+      // One batch, written in the order of the ids: it waits for the second order.
+      scenario.shop().closed("deadlock-paid");
+      scenario.shop().closed("deadlock-unpaid");
+      await("the intake to wait for a lock")
           .atMost(PATIENCE)
           .until(
               () ->
@@ -121,22 +109,22 @@ class PostgresErrorsIT {
                           "select count(*) from pg_stat_activity where datname = current_database()"
                               + " and wait_event_type = 'Lock'")
                       > 0);
-      update.execute("update order_deadline set policy = 'x' where order_id = 'paid'");
+      update.execute("update order_deadline set policy = 'x' where order_id = 'deadlock-paid'");
       other.commit();
     }
-    scenario.awaitState("paid", "CLOSED");
-    scenario.awaitState("unpaid", "CLOSED");
+    scenario.awaitState("deadlock-paid", "CLOSED");
+    scenario.awaitState("deadlock-unpaid", "CLOSED");
   }
 
   @Test
-  void connectionsCutInTheMiddleOfTransactionsLoseNothing() {
+  void connectionsCutWithinTransactionsLoseNothing() {
     Instant deadline = Instant.MIN;
     int orders = 400;
     for (int i = 0; i < orders; i++) {
       deadline = Scenario.in(Duration.ofSeconds(5));
-      scenario.create("order-" + i, i % Scenario.PARTITIONS, deadline);
+      scenario.create("cut-" + i, i % Scenario.PARTITIONS, deadline);
       if (i % 2 == 0) {
-        scenario.pay("order-" + i, i % Scenario.PARTITIONS);
+        scenario.pay("cut-" + i, i % Scenario.PARTITIONS);
       }
       if (i % 20 == 0) {
         cutConnections();
@@ -147,29 +135,78 @@ class PostgresErrorsIT {
       cutConnections();
     }
     scenario.awaitAllDecided();
-    assertThat(database.countByState())
-        .containsEntry("PAID", orders / 2L)
-        .containsEntry("CANCELLED", orders / 2L + 1);
+    assertThat(database.count("select count(*) from order_deadline where order_id like 'cut-%'"))
+        .isEqualTo(orders);
+    assertThat(countCut("PAID")).isEqualTo(orders / 2);
+    assertThat(countCut("CANCELLED")).isEqualTo(orders / 2);
     assertThat(
-            scenario.outcomes().cancelled().stream().map(event -> event.key()).distinct().count())
-        .isEqualTo(orders / 2 + 1);
+            scenario.outcomes().cancelled().stream()
+                .map(PublishedEvent::key)
+                .filter(orderId -> orderId.startsWith("cut-"))
+                .collect(Collectors.toSet()))
+        .hasSize(orders / 2);
     assertThat(service.counter("order.timeout.repaired")).isZero();
   }
 
-  private Instant register() {
-    Instant deadline = Scenario.in(Duration.ofSeconds(8));
-    scenario.create("paid", 0, deadline);
-    scenario.create("unpaid", 0, deadline);
-    scenario.awaitState("unpaid", "PENDING");
-    return deadline;
+  private long countCut(String state) {
+    return database.count(
+        "select count(*) from order_deadline where order_id like 'cut-%' and state = ?", state);
   }
 
-  private void assertDecided() {
-    scenario.outcomes().awaitCancelled("unpaid");
-    scenario.awaitState("paid", "PAID");
+  private void createPending(String prefix) {
+    Instant deadline = Scenario.in(Duration.ofHours(1));
+    scenario.create(prefix + "-paid", 0, deadline);
+    scenario.create(prefix + "-unpaid", 0, deadline);
+    scenario.awaitState(prefix + "-unpaid", "PENDING");
+  }
+
+  /** Runs a statement before each write to the order table. */
+  private void failWrites(String statement) {
+    database.execute(
+        "create function fail_write() returns trigger language plpgsql as $$ begin "
+            + statement
+            + "; return null; end $$");
+    database.execute(
+        """
+        create trigger fail_write before insert or update on order_deadline
+        for each statement execute function fail_write()
+        """);
+  }
+
+  /** Pays one of the orders and lets both deadlines pass, neither of which can be stored. */
+  private void assertPendingAfterDeadline(String prefix) throws SQLException {
+    scenario.pay(prefix + "-paid", 0);
+    try (Connection unaffected = database.connect();
+        Statement statement = unaffected.createStatement()) {
+      statement.execute("set default_transaction_read_only = off");
+      // Without triggers.
+      statement.execute("set session_replication_role = replica");
+      statement.execute(
+          """
+          with moved as (
+            update order_deadline set deadline = clock_timestamp()
+            where order_id in ('%1$s-paid', '%1$s-unpaid') and state = 'PENDING'
+            returning order_id
+          )
+          insert into operator_action (actor, action, subject, reason)
+          select 'test', 'CANCEL_ORDER', order_id, 'the deadline passes now' from moved
+          """
+              .formatted(prefix));
+    }
+    service.awaitReady(false);
+    await("the intake to fail")
+        .atMost(PATIENCE)
+        .until(() -> service.gauge("order.timeout.failing", "step", "intake-0") > 0);
+    assertThat(database.state(prefix + "-unpaid")).isEqualTo("PENDING");
+    assertThat(database.state(prefix + "-paid")).isEqualTo("PENDING");
+  }
+
+  private void assertDecided(String prefix) {
+    scenario.outcomes().awaitCancelled(prefix + "-unpaid");
+    scenario.awaitState(prefix + "-paid", "PAID");
     scenario.awaitQuiet();
-    assertThat(scenario.outcomes().cancelled("paid")).isEmpty();
-    assertThat(scenario.outcomes().cancelled("unpaid")).hasSize(1);
+    assertThat(scenario.outcomes().cancelled(prefix + "-paid")).isEmpty();
+    assertThat(scenario.outcomes().cancelled(prefix + "-unpaid")).hasSize(1);
     service.awaitReady(true);
     assertThat(service.counter("order.timeout.repaired")).isZero();
   }
@@ -180,9 +217,5 @@ class PostgresErrorsIT {
         select count(pg_terminate_backend(pid)) from pg_stat_activity
         where datname = current_database() and application_name = 'order-timeout'
         """);
-  }
-
-  private Connection connect() throws SQLException {
-    return database.connect();
   }
 }
