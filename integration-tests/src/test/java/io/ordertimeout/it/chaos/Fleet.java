@@ -132,7 +132,8 @@ final class Fleet implements AutoCloseable {
   private static void stop(ServiceProcess instance) {
     boolean wasAlive = instance.isAlive();
     if (!instance.stop() && wasAlive) {
-      throw new IllegalStateException("process " + instance.pid() + " did not stop within its patience");
+      throw new IllegalStateException(
+          "process " + instance.pid() + " did not stop within its patience");
     }
   }
 

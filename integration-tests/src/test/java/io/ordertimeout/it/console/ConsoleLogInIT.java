@@ -79,7 +79,8 @@ class ConsoleLogInIT {
 
   @Test
   void whoeverFailsTooOftenIsToldHowLongToWait() {
-    try (Service strict = console.scenario().startService("order-timeout.access.max-failures", "1");
+    try (Service strict =
+            console.scenario().startService("order-timeout.access.max-failures", "1");
         Visit visit =
             console
                 .chromium()

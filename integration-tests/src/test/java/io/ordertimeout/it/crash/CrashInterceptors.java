@@ -20,7 +20,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.kafka.core.ConsumerFactory;
 
-/** Wraps the service's data source, producer and consumers, so that each call can end the process. */
+/**
+ * Wraps the service's data source, producer and consumers, so that each call can end the process.
+ */
 @Configuration(proxyBeanMethods = false)
 class CrashInterceptors {
 

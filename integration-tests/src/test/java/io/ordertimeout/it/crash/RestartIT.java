@@ -103,9 +103,7 @@ class RestartIT {
   }
 
   private CompletableFuture<RecordMetadata> create(String orderId, String timeout) {
-    return scenario
-        .shop()
-        .send(scenario.topics().created(), orderId, Map.of("timeout", timeout));
+    return scenario.shop().send(scenario.topics().created(), orderId, Map.of("timeout", timeout));
   }
 
   private CompletableFuture<RecordMetadata> pay(String orderId) {
@@ -162,8 +160,7 @@ class RestartIT {
   @Test
   void eventsThatArrivedWhileDownAreRead() {
     assertStates(
-        "new-",
-        Map.of("new-unpaid", "CANCELLED", "new-paid", "PAID", "new-closed", "CLOSED"));
+        "new-", Map.of("new-unpaid", "CANCELLED", "new-paid", "PAID", "new-closed", "CLOSED"));
     assertStates("closed-meanwhile", Map.of("closed-meanwhile", "CLOSED"));
   }
 

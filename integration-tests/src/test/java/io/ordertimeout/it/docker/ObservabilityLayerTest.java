@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
-/** That Prometheus and Grafana find what they are told of in the places where Compose puts it. */
+/** Checks that the files mounted by Compose are where Prometheus and Grafana look for them. */
 class ObservabilityLayerTest {
 
   private static final Path PROMETHEUS = ProjectFiles.TOP.resolve("deploy/prometheus");
@@ -21,7 +21,7 @@ class ObservabilityLayerTest {
   private final ComposeFile observability = ProjectFiles.observability();
 
   @Test
-  void prometheusAsksTheServiceOnItsManagementPort() {
+  void prometheusScrapesTheManagementPortOfTheService() {
     JsonNode settings = StrictYaml.read(PROMETHEUS.resolve("prometheus.yml"));
 
     assertThat(texts(settings, "names")).containsExactly("order-service");
@@ -44,7 +44,7 @@ class ObservabilityLayerTest {
   }
 
   @Test
-  void grafanaAsksPrometheus() throws IOException {
+  void grafanaQueriesPrometheus() throws IOException {
     assertThat(textsOfAll(GRAFANA.resolve("provisioning/datasources"), "url"))
         .isNotEmpty()
         .containsOnly("http://prometheus:9090");
@@ -66,7 +66,7 @@ class ObservabilityLayerTest {
     }
   }
 
-  /** The texts that stand under that key in the files of a directory, however deep. */
+  /** Returns the values of a key at any depth in the files of a directory. */
   private static List<String> textsOfAll(Path directory, String key) throws IOException {
     List<String> found = new ArrayList<>();
     try (Stream<Path> files = Files.list(directory)) {

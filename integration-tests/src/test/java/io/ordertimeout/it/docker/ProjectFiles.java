@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 
-/** Where things are in this repository. */
+/** Locations of files in this project. */
 final class ProjectFiles {
 
   static final Path TOP = Path.of("..").toAbsolutePath().normalize();
@@ -24,7 +24,7 @@ final class ProjectFiles {
     return ComposeFile.read(DOCKER.resolve("compose.observability.yaml"));
   }
 
-  /** Runs it to its end. */
+  /** Runs a command to its end and returns its exit code. */
   static int exitCode(ProcessBuilder builder) {
     try {
       return builder.start().waitFor();

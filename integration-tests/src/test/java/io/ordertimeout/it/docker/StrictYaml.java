@@ -11,7 +11,7 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** YAML files in which no key may stand twice. */
+/** Reads YAML files and rejects duplicate keys. */
 final class StrictYaml {
 
   private StrictYaml() {}

@@ -176,8 +176,7 @@ class InstancesIT {
   private void setSessionTimeout(Duration timeout) {
     ConfigResource group = new ConfigResource(ConfigResource.Type.GROUP, scenario.name());
     ConfigEntry setting =
-        new ConfigEntry(
-            "consumer.session.timeout.ms", String.valueOf(timeout.toMillis()));
+        new ConfigEntry("consumer.session.timeout.ms", String.valueOf(timeout.toMillis()));
     Scenario.get(
         scenario
             .admin()

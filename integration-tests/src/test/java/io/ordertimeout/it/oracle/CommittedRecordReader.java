@@ -24,7 +24,8 @@ final class CommittedRecordReader implements AutoCloseable {
   private final Thread thread = new Thread(this::run, "committed-record-reader");
   private volatile boolean closed;
 
-  private CommittedRecordReader(Consumer<byte[], byte @Nullable []> consumer, ObservedRecords records) {
+  private CommittedRecordReader(
+      Consumer<byte[], byte @Nullable []> consumer, ObservedRecords records) {
     this.consumer = consumer;
     this.records = records;
   }

@@ -18,8 +18,10 @@ public final class DeadLetterJudge {
   /** The header that marks a record as deliberately unusable. */
   public static final String GARBAGE_HEADER = "test-garbage";
 
-  private final Map<RecordPosition, ConsumerRecord<byte[], byte @Nullable []>> garbage = new HashMap<>();
-  private final Map<RecordPosition, ConsumerRecord<byte[], byte @Nullable []>> letters = new HashMap<>();
+  private final Map<RecordPosition, ConsumerRecord<byte[], byte @Nullable []>> garbage =
+      new HashMap<>();
+  private final Map<RecordPosition, ConsumerRecord<byte[], byte @Nullable []>> letters =
+      new HashMap<>();
   private final List<Violation> violations = new ArrayList<>();
   private int duplicates;
 
@@ -35,7 +37,8 @@ public final class DeadLetterJudge {
       broken(Kind.WRONG_FIELDS, "dead letter without its x- headers", letter);
       return;
     }
-    RecordPosition origin = new RecordPosition(topic, Integer.parseInt(partition), Long.parseLong(offset));
+    RecordPosition origin =
+        new RecordPosition(topic, Integer.parseInt(partition), Long.parseLong(offset));
     if (letters.put(origin, letter) != null) {
       duplicates++;
     }
@@ -46,7 +49,8 @@ public final class DeadLetterJudge {
         (position, record) -> {
           ConsumerRecord<byte[], byte @Nullable []> letter = letters.get(position);
           if (letter == null) {
-            broken(Kind.DEAD_LETTER_MISSING, "no dead letter of the garbage at " + position, record);
+            broken(
+                Kind.DEAD_LETTER_MISSING, "no dead letter of the garbage at " + position, record);
           } else if (!Arrays.equals(record.value(), letter.value())
               || !Arrays.equals(record.key(), letter.key())
               || !Objects.equals(header(letter, GARBAGE_HEADER), header(record, GARBAGE_HEADER))) {
@@ -56,7 +60,8 @@ public final class DeadLetterJudge {
     letters.forEach(
         (origin, letter) -> {
           if (!garbage.containsKey(origin)) {
-            broken(Kind.UNEXPECTED_DEAD_LETTER, "dead letter of a usable record at " + origin, letter);
+            broken(
+                Kind.UNEXPECTED_DEAD_LETTER, "dead letter of a usable record at " + origin, letter);
           }
         });
     return List.copyOf(violations);

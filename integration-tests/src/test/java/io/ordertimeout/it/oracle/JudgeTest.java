@@ -115,7 +115,8 @@ class JudgeTest {
       paid("p1", IN_TIME);
       row = new OrderRow("CLOSED", null, null, IN_TIME, null);
       conflicts.add(
-          new Conflict(position("conflict"), LATE, "e2", "p1", LATE_KIND, IN_TIME, null, null, null));
+          new Conflict(
+              position("conflict"), LATE, "e2", "p1", LATE_KIND, IN_TIME, null, null, null));
       assertKept();
     }
 
@@ -130,7 +131,8 @@ class JudgeTest {
     void aRepeatedCreationDoesNotMoveTheDeadline() {
       created();
       creations.add(
-          new Creation(position("created"), CREATED.plusSeconds(1), CREATED, DEADLINE.plusSeconds(5)));
+          new Creation(
+              position("created"), CREATED.plusSeconds(1), CREATED, DEADLINE.plusSeconds(5)));
       cancelled();
       assertKept();
     }
@@ -300,7 +302,8 @@ class JudgeTest {
       paid("p1", LATE);
       row("PAID", LATE, "p1");
       conflicts.add(
-          new Conflict(position("conflict"), LATE, "e2", "p1", LATE_KIND, LATE, DEADLINE, null, null));
+          new Conflict(
+              position("conflict"), LATE, "e2", "p1", LATE_KIND, LATE, DEADLINE, null, null));
       assertBroken(Kind.UNEXPECTED_CONFLICT);
     }
 

@@ -130,7 +130,9 @@ final class ObservedRecords {
     if (text(body, "eventId").isEmpty() || !text(body, "eventId").equals(header(record, "ce_id"))) {
       return "ce_id differs from the event id: " + header(record, "ce_id");
     }
-    return type.equals(header(record, "ce_type")) ? null : "wrong ce_type: " + header(record, "ce_type");
+    return type.equals(header(record, "ce_type"))
+        ? null
+        : "wrong ce_type: " + header(record, "ce_type");
   }
 
   private static Instant appendedAt(ConsumerRecord<?, ?> record) {

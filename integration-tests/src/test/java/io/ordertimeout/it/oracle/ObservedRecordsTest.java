@@ -127,7 +127,8 @@ class ObservedRecordsTest {
   }
 
   private void add(String topic, String orderId, String fields, String... headers) {
-    records.add(record(topic, orderId, "{\"orderId\":\"" + orderId + "\"," + fields + "}", headers));
+    records.add(
+        record(topic, orderId, "{\"orderId\":\"" + orderId + "\"," + fields + "}", headers));
   }
 
   private ConsumerRecord<byte[], byte @Nullable []> record(

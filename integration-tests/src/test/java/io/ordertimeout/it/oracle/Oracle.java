@@ -35,8 +35,7 @@ public final class Oracle implements AutoCloseable {
     this.scenario = scenario;
     this.records = new ObservedRecords(scenario.topics());
     this.reader =
-        CommittedRecordReader.start(
-            scenario.bootstrapServers(), scenario.allPartitions(), records);
+        CommittedRecordReader.start(scenario.bootstrapServers(), scenario.allPartitions(), records);
   }
 
   /** Starts to observe the scenario. */

@@ -80,8 +80,7 @@ class RepeatedEventsSafeguardIT {
 
   @Test
   void withoutConflictDeduplicationAndStableIdsThereAreTwoConflicts() {
-    Verdict verdict =
-        run("ids-", Safeguard.CONFLICT_DEDUPLICATION, Safeguard.STABLE_EVENT_IDS);
+    Verdict verdict = run("ids-", Safeguard.CONFLICT_DEDUPLICATION, Safeguard.STABLE_EVENT_IDS);
 
     assertThat(verdict.violationCounts())
         .as("%s", verdict)

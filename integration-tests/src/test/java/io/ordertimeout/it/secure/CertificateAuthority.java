@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Whoever certifies servers and clients for the time of a test. */
+/** A certificate authority that exists for the duration of a test. */
 final class CertificateAuthority {
 
   private final X509Bundle root;
@@ -24,7 +24,7 @@ final class CertificateAuthority {
             .buildSelfSigned());
   }
 
-  /** A server on the loopback address, by that address and by no name. */
+  /** Issues a server certificate for the loopback address, without a host name. */
   X509Bundle server() throws Exception {
     return new CertificateBuilder()
         .ecp256()
@@ -42,12 +42,12 @@ final class CertificateAuthority {
         .buildIssuedBy(root);
   }
 
-  /** The certificate of the authority itself. */
+  /** Returns the authority's own certificate. */
   String certificate() {
     return root.getCertificatePEM();
   }
 
-  /** The same as a file. */
+  /** Writes the authority's own certificate to a file. */
   Path certificateIn(Path directory) throws IOException {
     return Files.writeString(
         directory.resolve(root.getCertificate().getSerialNumber() + ".crt"), certificate());

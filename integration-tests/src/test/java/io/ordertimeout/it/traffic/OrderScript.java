@@ -24,21 +24,27 @@ final class OrderScript {
   private final Instant createdAt;
   private final List<ScheduledEvent> events = new ArrayList<>();
 
-  private OrderScript(RandomGenerator random, TrafficProfile profile, String orderId, Instant createdAt) {
+  private OrderScript(
+      RandomGenerator random, TrafficProfile profile, String orderId, Instant createdAt) {
     this.random = random;
     this.profile = profile;
     this.orderId = orderId;
     this.createdAt = createdAt;
   }
 
-  static List<ScheduledEvent> write(RandomGenerator random, TrafficProfile profile, String orderId, Instant now) {
-    OrderScript script = new OrderScript(random, profile, orderId, now.truncatedTo(ChronoUnit.MICROS));
+  static List<ScheduledEvent> write(
+      RandomGenerator random, TrafficProfile profile, String orderId, Instant now) {
+    OrderScript script =
+        new OrderScript(random, profile, orderId, now.truncatedTo(ChronoUnit.MICROS));
     script.write(profile.draw(random));
     return script.events;
   }
 
   private void write(OrderFate fate) {
-    Duration timeout = fate == OrderFate.FAR_DEADLINE ? FAR_TIMEOUT : between(profile.shortest(), profile.longest());
+    Duration timeout =
+        fate == OrderFate.FAR_DEADLINE
+            ? FAR_TIMEOUT
+            : between(profile.shortest(), profile.longest());
     Instant deadline = onGrid(createdAt.plus(timeout));
     switch (fate) {
       case PAID -> {
@@ -136,7 +142,8 @@ final class OrderScript {
   }
 
   private void closed(Instant at) {
-    ScheduledEvent closed = ScheduledEvent.plain(at, Input.CLOSED, orderId, Map.of("reason", "CUSTOMER"));
+    ScheduledEvent closed =
+        ScheduledEvent.plain(at, Input.CLOSED, orderId, Map.of("reason", "CUSTOMER"));
     events.add(closed);
     repeat(closed);
   }

@@ -34,8 +34,11 @@ class OrderScriptTest {
   void aRaceHasSharedDeadlinesAndPaymentsCloseToThem() {
     TrafficProfile profile = TrafficProfile.race();
     for (int i = 0; i < 500; i++) {
-      List<ScheduledEvent> script = OrderScript.write(new SplittableRandom(i), profile, "order-" + i, NOW);
-      assertThat(script).extracting(ScheduledEvent::input).containsExactly(Input.CREATED, Input.PAID);
+      List<ScheduledEvent> script =
+          OrderScript.write(new SplittableRandom(i), profile, "order-" + i, NOW);
+      assertThat(script)
+          .extracting(ScheduledEvent::input)
+          .containsExactly(Input.CREATED, Input.PAID);
       long fromWholeSecond = Math.floorMod(script.get(1).at().toEpochMilli() + 500, 1_000L) - 500;
       assertThat(Math.abs(fromWholeSecond)).isLessThanOrEqualTo(profile.spread().toMillis());
       assertThat(script.get(1).at())
@@ -47,7 +50,8 @@ class OrderScriptTest {
     SplittableRandom random = new SplittableRandom(seed);
     List<List<ScheduledEvent>> scripts = new ArrayList<>();
     for (int i = 0; i < orders; i++) {
-      scripts.add(OrderScript.write(random.split(), TrafficProfile.everything(), "order-" + i, NOW));
+      scripts.add(
+          OrderScript.write(random.split(), TrafficProfile.everything(), "order-" + i, NOW));
     }
     return scripts;
   }

@@ -60,8 +60,7 @@ public final class Traffic implements AutoCloseable {
     this.shop = scenario.patientShop();
     this.committing =
         TransactionalPaymentProducer.open(scenario, Delivery.COMMITTED, acknowledgements);
-    this.aborting =
-        TransactionalPaymentProducer.open(scenario, Delivery.ABORTED, acknowledgements);
+    this.aborting = TransactionalPaymentProducer.open(scenario, Delivery.ABORTED, acknowledgements);
     this.ticks =
         scheduler.scheduleAtFixedRate(this::tick, 0, TICK.toMillis(), TimeUnit.MILLISECONDS);
   }

@@ -112,7 +112,8 @@ final class TransactionalPaymentProducer implements AutoCloseable {
       payment.get();
     }
     // The transaction stays open for the time that the customer takes.
-    Instant end = payments.stream().map(ScheduledEvent::endsAt).max(Instant::compareTo).orElseThrow();
+    Instant end =
+        payments.stream().map(ScheduledEvent::endsAt).max(Instant::compareTo).orElseThrow();
     long left = Math.min(Duration.between(Instant.now(), end).toMillis(), 500);
     if (left > 0) {
       TimeUnit.MILLISECONDS.sleep(left);
