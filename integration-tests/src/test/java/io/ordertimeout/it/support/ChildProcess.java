@@ -64,6 +64,16 @@ public final class ChildProcess {
     return process.pid();
   }
 
+  /** Waits for its end. Returns whether it ended. */
+  public boolean awaitEnd(Duration patience) {
+    try {
+      return process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
   /** Ends it as a power cut does (SIGKILL), also while it is frozen. */
   public void kill() {
     process.destroyForcibly();
@@ -82,12 +92,7 @@ public final class ChildProcess {
   /** Asks it to end (SIGTERM) and kills it if it does not. Returns whether it did. */
   public boolean stop(Duration patience) {
     process.destroy();
-    boolean ended = false;
-    try {
-      ended = process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    boolean ended = awaitEnd(patience);
     kill();
     return ended;
   }

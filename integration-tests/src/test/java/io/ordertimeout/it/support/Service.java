@@ -16,19 +16,24 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.slf4j.bridge.SLF4JBridgeHandler;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.Banner;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** The service in this process. */
+/** The service in this JVM, seen from outside. */
 public final class Service implements AutoCloseable {
+
+  private static final HttpClient HTTP = HttpClient.newHttpClient();
 
   static {
     // Contexts that start side by side would reset logging under each other; logback-test.xml holds
     // for all of them.
     System.setProperty(LoggingSystem.SYSTEM_PROPERTY, LoggingSystem.NONE);
+    SLF4JBridgeHandler.removeHandlersForRootLogger();
+    SLF4JBridgeHandler.install();
   }
 
   private final ConfigurableApplicationContext context;
@@ -37,19 +42,21 @@ public final class Service implements AutoCloseable {
     this.context = context;
   }
 
+  /** Starts the service and returns when its context is up; it may not be ready yet. */
   public static Service start(Map<String, String> settings) {
     return start(settings, List.of());
   }
 
   /**
-   * The service with something else under it.
+   * Starts the service with interceptors around its beans.
    *
-   * @param seams what is put around its beans, the first of them innermost
+   * @param interceptors the first of them innermost
    */
-  public static Service start(Map<String, String> settings, List<BeanPostProcessor> seams) {
+  public static Service start(Map<String, String> settings, List<BeanPostProcessor> interceptors) {
     return new Service(
         new SpringApplicationBuilder(OrderServiceApplication.class)
-            .initializers(context -> seams.forEach(context.getBeanFactory()::addBeanPostProcessor))
+            .initializers(
+                context -> interceptors.forEach(context.getBeanFactory()::addBeanPostProcessor))
             .bannerMode(Banner.Mode.OFF)
             .logStartupInfo(false)
             .registerShutdownHook(false)
@@ -59,7 +66,7 @@ public final class Service implements AutoCloseable {
                     .toArray(String[]::new)));
   }
 
-  /** Whether it says that it does its work. */
+  /** Whether it reports readiness. */
   public boolean isReady() {
     try {
       return readiness().statusCode() == 200;
@@ -68,7 +75,7 @@ public final class Service implements AutoCloseable {
     }
   }
 
-  /** What it says of its work, part by part. */
+  /** Its readiness report, with the state of each component, as JSON. */
   public String health() {
     try {
       return readiness().body();
@@ -85,26 +92,26 @@ public final class Service implements AutoCloseable {
             .timeout(Duration.ofSeconds(30))
             .build();
     try {
-      return HttpClient.newHttpClient().send(readiness, HttpResponse.BodyHandlers.ofString());
+      return HTTP.send(readiness, HttpResponse.BodyHandlers.ofString());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException(e);
     }
   }
 
-  /** Waits until it says that it does its work, or does not. */
+  /** Waits until it reports that it is ready, or that it is not. */
   public void awaitReady(boolean ready) {
     await(ready ? "readiness" : "no readiness")
         .atMost(Duration.ofSeconds(60))
         .until(() -> isReady() == ready);
   }
 
-  /** Its HTTP interface, as nobody. */
+  /** Its HTTP interface, without credentials. */
   public Http http() {
     return Http.at(Integer.parseInt(property("local.server.port")));
   }
 
-  /** Its management port, as nobody. */
+  /** Its management port, without credentials. */
   public Http management() {
     return Http.at(Integer.parseInt(property("local.management.port")));
   }
@@ -127,7 +134,7 @@ public final class Service implements AutoCloseable {
     return context.getBean(MeterRegistry.class);
   }
 
-  /** Stops it as an operator does. */
+  /** Stops it gracefully. */
   @Override
   public void close() {
     context.close();

@@ -31,20 +31,21 @@ public final class ServiceProcess implements AutoCloseable {
     this.management = URI.create("http://127.0.0.1:" + managementPort + "/actuator/");
   }
 
-  /** Starts it; what it logs is added to a file of that name. */
+  /** Starts the service; its output is appended to the log file of that name. */
   public static ServiceProcess start(
       String logName, List<String> jvmOptions, Map<String, String> settings) {
+    return startCommand(logName, ServiceLauncher.service(jvmOptions), settings);
+  }
+
+  static ServiceProcess startCommand(
+      String logName, List<String> command, Map<String, String> settings) {
     int port = Ports.any();
-    List<String> command = new ArrayList<>();
-    command.add(ChildProcess.JAVA);
-    command.addAll(jvmOptions);
-    command.add("-jar");
-    command.add(System.getProperty("service.jar"));
     // Readiness is asked for from outside, so the port has to be known.
     Map<String, String> all = new LinkedHashMap<>(settings);
     all.put("management.server.port", String.valueOf(port));
-    all.forEach((name, value) -> command.add("--" + name + "=" + value));
-    return new ServiceProcess(ChildProcess.start(logName, command), port);
+    List<String> complete = new ArrayList<>(command);
+    all.forEach((name, value) -> complete.add("--" + name + "=" + value));
+    return new ServiceProcess(ChildProcess.start(logName, complete), port);
   }
 
   /** Waits until it says that it owns its shards and has rebuilt them. */
