@@ -3,13 +3,13 @@ package io.ordertimeout.it.chaos;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.oracle.Ledger;
+import io.ordertimeout.it.oracle.Oracle;
 import io.ordertimeout.it.oracle.Verdict;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.ServiceProcess;
 import io.ordertimeout.it.support.TcpProxy;
-import io.ordertimeout.it.traffic.Mix;
 import io.ordertimeout.it.traffic.Traffic;
+import io.ordertimeout.it.traffic.TrafficProfile;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -20,15 +20,17 @@ import java.util.OptionalDouble;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.core.ConditionTimeoutException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Orders come and go while instances, Kafka, Postgres and the ways between them fail at random. The
- * system properties {@code chaos.minutes}, {@code chaos.seed} and {@code chaos.rate} say for how
- * long, in which order and under how many orders a second.
+ * Random faults of instances, Kafka, Postgres and their connections under load. The system
+ * properties {@code chaos.minutes}, {@code chaos.seed} and {@code chaos.rate} set the duration, the
+ * order of faults and the orders per second.
  */
+@Tag("faults")
 class ChaosIT {
 
   private static final Logger log = LoggerFactory.getLogger(ChaosIT.class);
@@ -43,65 +45,67 @@ class ChaosIT {
   private final Random random = new Random(seed);
   private final Instant start = Instant.now();
   private final List<String> script = new ArrayList<>();
-  private final List<Disaster> bag = new ArrayList<>();
+  private final List<Fault> remaining = new ArrayList<>();
 
   @Test
-  void everyPromiseIsKeptWhateverFails() throws IOException, InterruptedException {
-    try (FragilePlatform platform = FragilePlatform.start();
+  void everyPromiseIsKeptUnderRandomFaults() throws IOException, InterruptedException {
+    try (FaultInjectedPlatform platform = FaultInjectedPlatform.start();
         Scenario scenario = Scenario.on(platform.direct(), platform.proxied());
         Fleet fleet = new Fleet(scenario, () -> restartBroker(platform));
-        Ledger ledger = Ledger.open(scenario)) {
-      say("seed " + seed + ", " + minutes + " minutes, " + rate + " orders a second");
+        Oracle oracle = Oracle.observe(scenario)) {
+      report("seed " + seed + ", " + minutes + " minutes, " + rate + " orders a second");
       fleet.scaleTo(2);
       fleet.awaitAllReady();
-      ledger.watchChanges();
-      try (Traffic traffic = ledger.traffic(Mix.everything(), seed, rate)) {
-        awaitProgress(ledger, platform, fleet);
+      oracle.recordForbiddenChanges();
+      try (Traffic traffic =
+          Traffic.start(
+              scenario, oracle.acknowledgements(), TrafficProfile.everything(), seed, rate)) {
+        awaitProgress(oracle, platform, fleet);
         Instant end = Instant.now().plusMillis((long) (minutes * 60_000));
         while (Instant.now().isBefore(end)) {
-          happen(next(), platform, fleet);
+          inject(next(), platform, fleet);
           pause(2_000, 5_000);
-          awaitProgress(ledger, platform, fleet);
+          awaitProgress(oracle, platform, fleet);
         }
-        say("restored");
+        report("restored");
         platform.restore();
         fleet.awaitAllReady();
         traffic.finish();
       }
-      Verdict verdict = ledger.judge(QUIET_PATIENCE);
-      say("quiet");
+      Verdict verdict = oracle.judge(QUIET_PATIENCE);
+      report("quiet");
       OptionalDouble repaired = fleet.metric("order_timeout_repaired_total");
       log.info(
-          "{}\n{}\n  {} instances ended by themselves; repaired by the backstop: {}",
+          "{}\n{}\n  {} instances ended on their own; repaired by the reconciler: {}",
           String.join("\n", script),
           verdict,
           fleet.endedThemselves(),
           repaired);
 
-      assertThat(verdict.broken()).isEmpty();
+      assertThat(verdict.brokenPromises()).isEmpty();
       assertThat(repaired.orElse(0)).isZero();
     }
   }
 
-  private void restartBroker(FragilePlatform platform) {
-    say("the broker is started once more");
+  private void restartBroker(FaultInjectedPlatform platform) {
+    report("broker restarted");
     platform.killKafka();
     platform.startKafka();
   }
 
-  /** Every kind once, in random order, then again. */
-  private Disaster next() {
-    if (bag.isEmpty()) {
-      bag.addAll(List.of(Disaster.values()));
-      Collections.shuffle(bag, random);
+  /** Returns every fault once in random order, then starts over. */
+  private Fault next() {
+    if (remaining.isEmpty()) {
+      remaining.addAll(List.of(Fault.values()));
+      Collections.shuffle(remaining, random);
     }
-    return bag.remove(0);
+    return remaining.remove(0);
   }
 
-  private void happen(Disaster disaster, FragilePlatform platform, Fleet fleet)
+  private void inject(Fault fault, FaultInjectedPlatform platform, Fleet fleet)
       throws InterruptedException {
-    say(disaster + ", " + fleet.size() + " instances");
-    switch (disaster) {
+    report(fault + ", " + fleet.size() + " instances");
+    switch (fault) {
       case INSTANCE_KILLED -> fleet.killOne(random);
       case INSTANCE_FROZEN -> {
         ServiceProcess frozen = fleet.any(random);
@@ -137,7 +141,7 @@ class ChaosIT {
     proxy.restore();
   }
 
-  /** What was in the hole comes out of it, or is lost with its connection. */
+  /** Afterwards the held bytes are delivered, or lost with their connections. */
   private void blackHole(TcpProxy proxy) throws InterruptedException {
     proxy.blackHole();
     pause(2_000, 8_000);
@@ -148,31 +152,31 @@ class ChaosIT {
   }
 
   /**
-   * Lets the service do some work before the next thing happens to it. It cannot if a broker that
-   * was killed has come back without the coordinator of the group.
+   * Waits for some progress before the next fault. There is none if a killed broker has come back
+   * without the group coordinator; the broker is then restarted.
    */
-  private void awaitProgress(Ledger ledger, FragilePlatform platform, Fleet fleet) {
-    long before = ledger.cancellations();
+  private void awaitProgress(Oracle oracle, FaultInjectedPlatform platform, Fleet fleet) {
+    long before = oracle.cancellations();
     try {
       await("cancellations")
           .atMost(PROGRESS_PATIENCE)
           .until(
               () -> {
-                fleet.mend();
-                return ledger.cancellations() - before >= PROGRESS;
+                fleet.replaceEnded();
+                return oracle.cancellations() - before >= PROGRESS;
               });
     } catch (ConditionTimeoutException e) {
-      say("NO PROGRESS for " + PROGRESS_PATIENCE);
+      report("NO PROGRESS for " + PROGRESS_PATIENCE);
       restartBroker(platform);
     }
   }
 
-  /** How long things last is part of the script, not a wait for anything. */
+  /** The duration of a fault is part of the script, not a wait for an event. */
   private void pause(int atLeastMillis, int atMostMillis) throws InterruptedException {
     TimeUnit.MILLISECONDS.sleep(random.nextInt(atLeastMillis, atMostMillis + 1));
   }
 
-  private void say(String what) {
+  private void report(String what) {
     double seconds = Duration.between(start, Instant.now()).toMillis() / 1e3;
     String line = "  %6.1f s  %s".formatted(seconds, what);
     script.add(line);

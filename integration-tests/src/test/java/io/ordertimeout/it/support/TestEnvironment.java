@@ -96,7 +96,8 @@ public record TestEnvironment(
             .withEnv("KAFKA_GROUP_CONSUMER_MIN_HEARTBEAT_INTERVAL_MS", "2000")
             .withEnv("KAFKA_GROUP_CONSUMER_HEARTBEAT_INTERVAL_MS", "2000");
     PostgreSQLContainer postgres =
-        new PostgreSQLContainer(POSTGRES_IMAGE).withCommand("postgres", "-c", "max_connections=200");
+        new PostgreSQLContainer(POSTGRES_IMAGE)
+            .withCommand("postgres", "-c", "max_connections=200");
     kafka.start();
     postgres.start();
     return new TestEnvironment(

@@ -23,11 +23,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * A Kafka and a Postgres that are made to be broken: processes that can be killed and started again
- * on what they stored, each behind a proxy for the services. The test itself comes without a
- * detour.
+ * A Kafka and a Postgres for fault injection: processes that can be killed and restarted on their
+ * data, each behind a proxy. The services connect through the proxies, the test directly.
  */
-final class FragilePlatform implements AutoCloseable {
+final class FaultInjectedPlatform implements AutoCloseable {
 
   private static final Duration START_PATIENCE = Duration.ofMinutes(2);
   private static final String LOOPBACK = "127.0.0.1:";
@@ -41,7 +40,7 @@ final class FragilePlatform implements AutoCloseable {
   private final Thread cleaner = new Thread(this::release, "platform-cleaner");
   private @Nullable ChildProcess broker;
 
-  private FragilePlatform() throws IOException {
+  private FaultInjectedPlatform() throws IOException {
     this.directory = Files.createTempDirectory("order-timeout-chaos");
     int[] ports = freePorts();
     this.kafkaPort = ports[0];
@@ -51,9 +50,9 @@ final class FragilePlatform implements AutoCloseable {
     this.postgresProxy = TcpProxy.to(port(postgres.jdbcUrl()));
   }
 
-  static FragilePlatform start() {
+  static FaultInjectedPlatform start() {
     try {
-      FragilePlatform platform = new FragilePlatform();
+      FaultInjectedPlatform platform = new FaultInjectedPlatform();
       Runtime.getRuntime().addShutdownHook(platform.cleaner);
       platform.startKafka();
       platform.startPostgres();
@@ -63,12 +62,12 @@ final class FragilePlatform implements AutoCloseable {
     }
   }
 
-  /** As the test reaches it. */
+  /** The addresses that the test uses. */
   TestEnvironment direct() {
     return platform(kafkaPort, port(postgres.jdbcUrl()));
   }
 
-  /** As the services reach it. */
+  /** The addresses of the proxies, which the services use. */
   TestEnvironment proxied() {
     return platform(kafkaProxy.port(), postgresProxy.port());
   }
@@ -89,7 +88,7 @@ final class FragilePlatform implements AutoCloseable {
     return postgresProxy;
   }
 
-  /** Returns when it answers; does nothing if it runs. */
+  /** Starts Kafka unless it runs; returns once it answers. */
   void startKafka() {
     if (broker != null) {
       return;
@@ -117,7 +116,7 @@ final class FragilePlatform implements AutoCloseable {
     }
   }
 
-  /** Ends it as a power cut does. */
+  /** Kills Kafka, as a power cut would. */
   void killKafka() {
     if (broker != null) {
       broker.kill();
@@ -133,7 +132,7 @@ final class FragilePlatform implements AutoCloseable {
     }
   }
 
-  /** Ends it without any clean-up. */
+  /** Ends Postgres without a clean shutdown. */
   void crashPostgres() {
     try {
       postgres.crash();
@@ -142,7 +141,7 @@ final class FragilePlatform implements AutoCloseable {
     }
   }
 
-  /** Everything runs and can be reached again. */
+  /** Restarts everything that is down and restores all connections. */
   void restore() {
     startKafka();
     startPostgres();
@@ -155,7 +154,7 @@ final class FragilePlatform implements AutoCloseable {
     try {
       Runtime.getRuntime().removeShutdownHook(cleaner);
     } catch (IllegalStateException e) {
-      return; // this JVM ends, the hook does it
+      return; // The JVM is shutting down, and the hook releases everything.
     }
     release();
   }

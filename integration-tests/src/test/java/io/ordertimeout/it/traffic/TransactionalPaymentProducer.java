@@ -3,7 +3,7 @@ package io.ordertimeout.it.traffic;
 import io.ordertimeout.it.oracle.Acknowledgements;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Shop;
-import io.ordertimeout.it.traffic.Message.Delivery;
+import io.ordertimeout.it.traffic.ScheduledEvent.Delivery;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -20,38 +20,40 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A till that takes payments in transactions, several in one, and ends all of them in the same way.
- * A transaction that fails is aborted, its payments are in doubt; the till then opens anew.
+ * A producer of payments that sends several in one transaction and ends every transaction the same
+ * way. After a failed transaction the outcome of its payments is unknown, and the producer is
+ * recreated.
  */
-final class TransactionalTill implements AutoCloseable {
+final class TransactionalPaymentProducer implements AutoCloseable {
 
-  private static final Logger log = LoggerFactory.getLogger(TransactionalTill.class);
-  private static final int MOST = 50;
+  private static final Logger log = LoggerFactory.getLogger(TransactionalPaymentProducer.class);
+  private static final int MAX_PAYMENTS = 50;
   private static final Duration PATIENCE = Duration.ofMinutes(3);
 
   private final Scenario scenario;
   private final Delivery delivery;
   private final Acknowledgements acknowledgements;
-  private final BlockingQueue<Message> waiting = new LinkedBlockingQueue<>();
+  private final BlockingQueue<ScheduledEvent> waiting = new LinkedBlockingQueue<>();
   private final Thread thread;
   private volatile boolean closing;
 
-  private TransactionalTill(
+  private TransactionalPaymentProducer(
       Scenario scenario, Delivery delivery, Acknowledgements acknowledgements) {
     this.scenario = scenario;
     this.delivery = delivery;
     this.acknowledgements = acknowledgements;
-    this.thread = new Thread(this::run, "till-" + delivery);
+    this.thread = new Thread(this::run, "payments-" + delivery);
   }
 
-  static TransactionalTill open(
+  static TransactionalPaymentProducer open(
       Scenario scenario, Delivery delivery, Acknowledgements acknowledgements) {
-    TransactionalTill till = new TransactionalTill(scenario, delivery, acknowledgements);
-    till.thread.start();
-    return till;
+    TransactionalPaymentProducer producer =
+        new TransactionalPaymentProducer(scenario, delivery, acknowledgements);
+    producer.thread.start();
+    return producer;
   }
 
-  void take(Message payment) {
+  void add(ScheduledEvent payment) {
     waiting.add(payment);
   }
 
@@ -59,7 +61,7 @@ final class TransactionalTill implements AutoCloseable {
     Shop shop = null;
     try {
       while (!closing || !waiting.isEmpty()) {
-        List<Message> payments = next();
+        List<ScheduledEvent> payments = next();
         if (payments.isEmpty()) {
           continue;
         }
@@ -69,34 +71,34 @@ final class TransactionalTill implements AutoCloseable {
           }
           transact(shop, payments);
         } catch (KafkaException | ExecutionException e) {
-          log.info("{} payments are in doubt: {}", payments.size(), e.toString());
-          payments.forEach(payment -> acknowledgements.doubt());
-          abandon(shop);
+          log.info("The outcome of {} payments is unknown: {}", payments.size(), e.toString());
+          payments.forEach(payment -> acknowledgements.addUnknown());
+          closeIfOpen(shop);
           shop = null;
         }
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
-      abandon(shop);
+      closeIfOpen(shop);
     }
   }
 
-  private List<Message> next() throws InterruptedException {
-    List<Message> payments = new ArrayList<>();
-    Message first = waiting.poll(200, TimeUnit.MILLISECONDS);
+  private List<ScheduledEvent> next() throws InterruptedException {
+    List<ScheduledEvent> payments = new ArrayList<>();
+    ScheduledEvent first = waiting.poll(200, TimeUnit.MILLISECONDS);
     if (first != null) {
       payments.add(first);
-      waiting.drainTo(payments, MOST - 1);
+      waiting.drainTo(payments, MAX_PAYMENTS - 1);
     }
     return payments;
   }
 
-  private void transact(Shop shop, List<Message> payments)
+  private void transact(Shop shop, List<ScheduledEvent> payments)
       throws ExecutionException, InterruptedException {
     shop.transactions().beginTransaction();
     List<Future<RecordMetadata>> sent = new ArrayList<>();
-    for (Message payment : payments) {
+    for (ScheduledEvent payment : payments) {
       sent.add(
           shop.send(scenario.topics().paid(), payment.orderId(), payment.fields())
               .whenComplete(
@@ -109,8 +111,9 @@ final class TransactionalTill implements AutoCloseable {
     for (Future<RecordMetadata> payment : sent) {
       payment.get();
     }
-    // The customer types: until then the transaction is open.
-    Instant end = payments.stream().map(Message::doneAt).max(Instant::compareTo).orElseThrow();
+    // The transaction stays open for the time that the customer takes.
+    Instant end =
+        payments.stream().map(ScheduledEvent::endsAt).max(Instant::compareTo).orElseThrow();
     long left = Math.min(Duration.between(Instant.now(), end).toMillis(), 500);
     if (left > 0) {
       TimeUnit.MILLISECONDS.sleep(left);
@@ -125,13 +128,13 @@ final class TransactionalTill implements AutoCloseable {
     }
   }
 
-  private static void abandon(@Nullable Shop shop) {
+  private static void closeIfOpen(@Nullable Shop shop) {
     if (shop != null) {
       shop.close();
     }
   }
 
-  /** Ends the last transaction and returns. */
+  /** Returns once the last transaction has ended. */
   void finish() {
     closing = true;
     try {
@@ -140,7 +143,7 @@ final class TransactionalTill implements AutoCloseable {
       Thread.currentThread().interrupt();
     }
     if (thread.isAlive()) {
-      throw new IllegalStateException("the till of " + delivery + " does not close");
+      throw new IllegalStateException("the producer of " + delivery + " payments does not finish");
     }
   }
 

@@ -6,17 +6,17 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Whoever certifies servers and clients for the time of a test. */
-final class Authority {
+/** A certificate authority that exists for the duration of a test. */
+final class CertificateAuthority {
 
   private final X509Bundle root;
 
-  private Authority(X509Bundle root) {
+  private CertificateAuthority(X509Bundle root) {
     this.root = root;
   }
 
-  static Authority create(String name) throws Exception {
-    return new Authority(
+  static CertificateAuthority create(String name) throws Exception {
+    return new CertificateAuthority(
         new CertificateBuilder()
             .ecp256()
             .subject("CN=" + name)
@@ -24,7 +24,7 @@ final class Authority {
             .buildSelfSigned());
   }
 
-  /** A server on the loopback address, by that address and by no name. */
+  /** Issues a server certificate for the loopback address, without a host name. */
   X509Bundle server() throws Exception {
     return new CertificateBuilder()
         .ecp256()
@@ -42,12 +42,12 @@ final class Authority {
         .buildIssuedBy(root);
   }
 
-  /** The certificate of the authority itself. */
+  /** Returns the authority's own certificate. */
   String certificate() {
     return root.getCertificatePEM();
   }
 
-  /** The same as a file. */
+  /** Writes the authority's own certificate to a file. */
   Path certificateIn(Path directory) throws IOException {
     return Files.writeString(
         directory.resolve(root.getCertificate().getSerialNumber() + ".crt"), certificate());

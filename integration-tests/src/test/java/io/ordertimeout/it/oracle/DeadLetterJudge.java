@@ -12,30 +12,33 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 
-/** Unusable records, and what was put aside. */
-public final class DeadLetters {
+/** Checks that exactly the unusable records were dead-lettered, unchanged. */
+public final class DeadLetterJudge {
 
-  /** The header that marks a record as unusable on purpose. */
-  public static final String GARBAGE = "rig-garbage";
+  /** The header that marks a record as deliberately unusable. */
+  public static final String GARBAGE_HEADER = "test-garbage";
 
-  private final Map<Place, ConsumerRecord<byte[], byte @Nullable []>> garbage = new HashMap<>();
-  private final Map<Place, ConsumerRecord<byte[], byte @Nullable []>> letters = new HashMap<>();
+  private final Map<RecordPosition, ConsumerRecord<byte[], byte @Nullable []>> garbage =
+      new HashMap<>();
+  private final Map<RecordPosition, ConsumerRecord<byte[], byte @Nullable []>> letters =
+      new HashMap<>();
   private final List<Violation> violations = new ArrayList<>();
   private int duplicates;
 
   void addGarbage(ConsumerRecord<byte[], byte @Nullable []> record) {
-    garbage.put(Place.of(record), record);
+    garbage.put(RecordPosition.of(record), record);
   }
 
-  void addLetter(ConsumerRecord<byte[], byte @Nullable []> letter) {
+  void addDeadLetter(ConsumerRecord<byte[], byte @Nullable []> letter) {
     String topic = header(letter, "x-topic");
     String partition = header(letter, "x-partition");
     String offset = header(letter, "x-offset");
     if (topic == null || partition == null || offset == null || header(letter, "x-error") == null) {
-      broken(Kind.WRONG_FIELDS, "dead letter without its headers", letter);
+      broken(Kind.WRONG_FIELDS, "dead letter without its x- headers", letter);
       return;
     }
-    Place origin = new Place(topic, Integer.parseInt(partition), Long.parseLong(offset));
+    RecordPosition origin =
+        new RecordPosition(topic, Integer.parseInt(partition), Long.parseLong(offset));
     if (letters.put(origin, letter) != null) {
       duplicates++;
     }
@@ -43,20 +46,22 @@ public final class DeadLetters {
 
   List<Violation> judge() {
     garbage.forEach(
-        (place, record) -> {
-          ConsumerRecord<byte[], byte @Nullable []> letter = letters.get(place);
+        (position, record) -> {
+          ConsumerRecord<byte[], byte @Nullable []> letter = letters.get(position);
           if (letter == null) {
-            broken(Kind.DEAD_LETTER_MISSING, "no dead letter of " + place, record);
+            broken(
+                Kind.DEAD_LETTER_MISSING, "no dead letter of the garbage at " + position, record);
           } else if (!Arrays.equals(record.value(), letter.value())
               || !Arrays.equals(record.key(), letter.key())
-              || !Objects.equals(header(letter, GARBAGE), header(record, GARBAGE))) {
-            broken(Kind.WRONG_FIELDS, "dead letter differs from " + place, letter);
+              || !Objects.equals(header(letter, GARBAGE_HEADER), header(record, GARBAGE_HEADER))) {
+            broken(Kind.WRONG_FIELDS, "dead letter differs from its record at " + position, letter);
           }
         });
     letters.forEach(
         (origin, letter) -> {
           if (!garbage.containsKey(origin)) {
-            broken(Kind.DEAD_LETTER_UNFOUNDED, "dead letter of " + origin, letter);
+            broken(
+                Kind.UNEXPECTED_DEAD_LETTER, "dead letter of a usable record at " + origin, letter);
           }
         });
     return List.copyOf(violations);
@@ -83,7 +88,7 @@ public final class DeadLetters {
             kind,
             explanation,
             "  "
-                + Place.of(record)
+                + RecordPosition.of(record)
                 + " "
                 + header(record, "x-error")
                 + " "

@@ -9,23 +9,23 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The service as a process of its own that lives until its {@link CrashPoint}. */
-final class DyingProcess {
+/** The service as a child process that ends itself at a {@link CrashPoint}. */
+final class CrashingProcess {
 
   private static final Duration LIFETIME = Duration.ofMinutes(3);
 
-  private DyingProcess() {}
+  private CrashingProcess() {}
 
   /**
-   * Starts the service on the stage and returns when it has died at the point.
+   * Starts the service and returns when it has ended at the crash point.
    *
-   * @param meanwhile what to do again and again until then
-   * @throws AssertionError if it died otherwise or not at all
+   * @param meanwhile called repeatedly until then
+   * @throws AssertionError if the process ended elsewhere or not at all
    */
   static void run(Scenario scenario, CrashPoint point, Runnable meanwhile, String... settings) {
     ChildProcess process = start(scenario, point, settings);
     try {
-      await("death at " + point)
+      await("crash at " + point)
           .atMost(LIFETIME)
           .until(
               () -> {
@@ -33,7 +33,7 @@ final class DyingProcess {
                 return !process.isAlive();
               });
       assertThat(process.exitCode())
-          .as("exit code at %s; it logged to %s.log", point, scenario.name())
+          .as("exit code at %s; see the log %s.log", point, scenario.name())
           .isEqualTo(CrashingService.EXIT_CODE);
     } finally {
       process.kill();
@@ -44,8 +44,9 @@ final class DyingProcess {
     List<String> command = new ArrayList<>();
     command.add(ChildProcess.JAVA);
     command.add("-Xmx256m");
-    // It lives for seconds: better started soon than fast later.
+    // The process lives for seconds: a fast start matters more than fast code.
     command.add("-XX:TieredStopAtLevel=1");
+    command.add("-XX:+UseSerialGC");
     command.add("-D" + CrashingService.POINT + "=" + point);
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));

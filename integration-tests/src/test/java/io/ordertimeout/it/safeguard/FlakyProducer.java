@@ -16,27 +16,27 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
- * A Kafka that takes an event at its third attempt: the first is refused; the second is taken, but
- * the service does not hear of it.
+ * A producer that needs three attempts for each record: the first is rejected, and the second is
+ * taken by Kafka, but its acknowledgement is lost.
  */
-final class HesitantKafka {
+final class FlakyProducer {
 
-  private static final long REFUSAL_MILLIS = 50;
+  private static final long REJECTION_MILLIS = 50;
 
   private final Map<String, Integer> attempts = new ConcurrentHashMap<>();
 
-  BeanPostProcessor seam() {
+  BeanPostProcessor interceptor() {
     return Interceptors.beans(
         Producer.class,
         call -> call.getMethod().getName().equals("send") ? send(call) : call.proceed());
   }
 
-  /** How many events were attempted. */
-  int attempted() {
-    return attempts.size();
+  /** Returns the number of orders with the prefix whose event was attempted at least once. */
+  long attempted(String orderIdPrefix) {
+    return attempts.keySet().stream().filter(orderId -> orderId.startsWith(orderIdPrefix)).count();
   }
 
-  // The callback answers; the caller of the producer awaits the answer.
+  // The callback completes the future that the caller awaits.
   @SuppressWarnings({"unchecked", "FutureReturnValueIgnored"})
   private @Nullable Object send(MethodInvocation call) throws Throwable {
     ProducerRecord<byte[], byte[]> record = (ProducerRecord<byte[], byte[]>) call.getArguments()[0];
@@ -45,15 +45,15 @@ final class HesitantKafka {
     if (attempt > 2) {
       return call.proceed();
     }
-    CompletableFuture<RecordMetadata> answer = new CompletableFuture<>();
+    CompletableFuture<RecordMetadata> acknowledgement = new CompletableFuture<>();
     TimeoutException failure = new TimeoutException("attempt " + attempt);
     if (attempt == 1) {
-      CompletableFuture.delayedExecutor(REFUSAL_MILLIS, TimeUnit.MILLISECONDS)
-          .execute(() -> answer.completeExceptionally(failure));
+      CompletableFuture.delayedExecutor(REJECTION_MILLIS, TimeUnit.MILLISECONDS)
+          .execute(() -> acknowledgement.completeExceptionally(failure));
     } else {
       ((Producer<byte[], byte[]>) Objects.requireNonNull(call.getThis()))
-          .send(record, (metadata, unheard) -> answer.completeExceptionally(failure));
+          .send(record, (metadata, lost) -> acknowledgement.completeExceptionally(failure));
     }
-    return answer;
+    return acknowledgement;
   }
 }

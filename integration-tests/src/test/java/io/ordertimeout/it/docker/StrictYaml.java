@@ -11,10 +11,10 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** YAML files in which no key may stand twice. */
-final class Yamls {
+/** Reads YAML files and rejects duplicate keys. */
+final class StrictYaml {
 
-  private Yamls() {}
+  private StrictYaml() {}
 
   static JsonNode read(Path file) {
     LoaderOptions strict = new LoaderOptions();

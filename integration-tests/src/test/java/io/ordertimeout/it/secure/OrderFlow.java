@@ -8,15 +8,15 @@ import java.time.Duration;
 import java.time.Instant;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
-/** A scenario in which every client of the service has to do its part. */
-final class Orders {
+/** An order flow that uses every Kafka client of the service. */
+final class OrderFlow {
 
-  private Orders() {}
+  private OrderFlow() {}
 
-  static void assertUnpaidOnesAloneAreCancelled(Scenario scenario) {
+  static void assertOnlyUnpaidOrdersAreCancelled(Scenario scenario) {
     Instant deadline = Scenario.in(Duration.ofSeconds(3));
     scenario.create("unpaid", 0, deadline);
-    // Its payment comes first: then it is in time, however long all this takes.
+    // Paid before its creation, so that the payment is in time on a machine of any speed.
     scenario.pay("paid", 1);
     scenario.create("paid", 1, deadline);
     Shop.await(

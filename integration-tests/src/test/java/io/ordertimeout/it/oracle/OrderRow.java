@@ -3,8 +3,8 @@ package io.ordertimeout.it.oracle;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** An order as the table has it in the end. */
-record TableRow(
+/** The final row of an order in the table {@code order_deadline}. */
+record OrderRow(
     String state,
     @Nullable Instant createdAt,
     @Nullable Instant deadline,

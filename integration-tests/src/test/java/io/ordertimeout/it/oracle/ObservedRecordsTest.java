@@ -15,21 +15,20 @@ import org.apache.kafka.common.record.TimestampType;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Records of Kafka, and what the ledger makes of them. */
-class BooksTest {
+class ObservedRecordsTest {
 
   private static final TopicNames TOPICS = TopicNames.of("t");
   private static final Instant APPENDED = Instant.parse("2026-01-01T00:00:01Z");
 
-  private final Books books = new Books(TOPICS);
+  private final ObservedRecords records = new ObservedRecords(TOPICS);
   private long offset;
 
   @Test
-  void theDeadlineFollowsFromWhatTheShopSaid() {
+  void derivesTheDeadlineFromTheFieldsOfTheOrder() {
     add(TOPICS.created(), "a", "\"createdAt\":\"2026-01-01T00:00:00Z\",\"timeout\":\"PT5S\"");
     add(TOPICS.created(), "b", "\"payBy\":\"2026-01-01T00:00:07Z\"");
     add(TOPICS.created(), "c", "\"timeout\":\"PT9S\"");
-    assertThat(books.histories(new Acknowledgements(), Map.of()))
+    assertThat(records.histories(new Acknowledgements(), Map.of()))
         .flatExtracting(OrderHistory::creations)
         .extracting(creation -> creation.createdAt() + " " + creation.deadline())
         .containsExactlyInAnyOrder(
@@ -39,15 +38,15 @@ class BooksTest {
   }
 
   @Test
-  void anOrderThatOnlyTheTableKnowsIsJudgedToo() {
-    TableRow row = new TableRow("PENDING", APPENDED, APPENDED, null, null);
-    List<OrderHistory> histories = books.histories(new Acknowledgements(), Map.of("ghost", row));
+  void judgesAnOrderThatOnlyTheTableContains() {
+    OrderRow row = new OrderRow("PENDING", APPENDED, APPENDED, null, null);
+    List<OrderHistory> histories = records.histories(new Acknowledgements(), Map.of("ghost", row));
     assertThat(histories).extracting(OrderHistory::orderId).containsExactly("ghost");
     assertThat(histories).flatExtracting(order -> Judge.judge(order, APPENDED)).isNotEmpty();
   }
 
   @Test
-  void aKeyOrHeaderThatDiffersFromTheEventIsAFault() {
+  void reportsAKeyOrHeaderThatContradictsTheEvent() {
     add(TOPICS.cancelled(), "a", "\"eventId\":\"e1\"", "ce_id", "e2");
     add(
         TOPICS.cancelled(),
@@ -57,62 +56,62 @@ class BooksTest {
         "e1",
         "ce_type",
         "io.ordertimeout.order-cancelled");
-    assertThat(books.histories(new Acknowledgements(), Map.of()))
+    assertThat(records.histories(new Acknowledgements(), Map.of()))
         .flatExtracting(OrderHistory::cancellations)
-        .extracting(Entry.Cancellation::fault)
-        .containsExactly("ce_id is not the event id: e2", null);
-    assertThat(books.cancellations()).isEqualTo(2);
+        .extracting(HistoryEvent.Cancellation::fault)
+        .containsExactly("ce_id differs from the event id: e2", null);
+    assertThat(records.cancellations()).isEqualTo(2);
   }
 
   @Test
-  void garbageThatWasPutAsideWholeIsAsItShouldBe() {
+  void acceptsGarbageThatWasDeadLetteredUnchanged() {
     garbage("nonsense");
-    letter(0, "nonsense", DeadLetters.GARBAGE, "yes");
-    letter(0, "nonsense", DeadLetters.GARBAGE, "yes");
-    assertThat(books.deadLetters().judge()).isEmpty();
-    assertThat(books.deadLetters().duplicates()).isEqualTo(1);
+    letter(0, "nonsense", DeadLetterJudge.GARBAGE_HEADER, "yes");
+    letter(0, "nonsense", DeadLetterJudge.GARBAGE_HEADER, "yes");
+    assertThat(records.deadLetters().judge()).isEmpty();
+    assertThat(records.deadLetters().duplicates()).isEqualTo(1);
   }
 
   @Test
-  void anOrderThatArrivedAfterItsOwnDeadlineIsAnOrderLikeAnyOther() {
+  void acceptsAnOrderThatArrivedAfterItsDeadline() {
     add(TOPICS.created(), "a", "\"payBy\":\"2026-01-01T00:00:00.5Z\"");
-    assertThat(books.deadLetters().judge()).isEmpty();
-    assertThat(books.histories(new Acknowledgements(), Map.of()))
+    assertThat(records.deadLetters().judge()).isEmpty();
+    assertThat(records.histories(new Acknowledgements(), Map.of()))
         .flatExtracting(OrderHistory::creations)
         .extracting(creation -> creation.deadline().toString())
         .containsExactly("2026-01-01T00:00:00.500Z");
   }
 
   @Test
-  void garbageThatIsNotPutAsideIsMissing() {
+  void reportsGarbageThatWasNotDeadLettered() {
     garbage("nonsense");
-    assertThat(books.deadLetters().judge())
+    assertThat(records.deadLetters().judge())
         .extracting(Violation::kind)
         .containsExactly(Kind.DEAD_LETTER_MISSING);
   }
 
   @Test
-  void garbageThatIsChangedOnTheWayIsAViolation() {
+  void reportsGarbageThatWasChanged() {
     garbage("nonsense");
-    letter(0, "sense", DeadLetters.GARBAGE, "yes");
+    letter(0, "sense", DeadLetterJudge.GARBAGE_HEADER, "yes");
     garbage("more");
     letter(2, "more");
-    assertThat(books.deadLetters().judge())
+    assertThat(records.deadLetters().judge())
         .extracting(Violation::kind)
         .containsExactly(Kind.WRONG_FIELDS, Kind.WRONG_FIELDS);
   }
 
   @Test
-  void aGoodEventThatIsPutAsideIsAViolation() {
+  void reportsAUsableEventThatWasDeadLettered() {
     add(TOPICS.created(), "a", "\"timeout\":\"PT9S\"");
     letter(0, "{}");
-    assertThat(books.deadLetters().judge())
+    assertThat(records.deadLetters().judge())
         .extracting(Violation::kind)
-        .containsExactly(Kind.DEAD_LETTER_UNFOUNDED);
+        .containsExactly(Kind.UNEXPECTED_DEAD_LETTER);
   }
 
   private void garbage(String value) {
-    books.add(record(TOPICS.created(), "g", value, DeadLetters.GARBAGE, "yes"));
+    records.add(record(TOPICS.created(), "g", value, DeadLetterJudge.GARBAGE_HEADER, "yes"));
   }
 
   private void letter(long origin, String value, String... headers) {
@@ -124,11 +123,12 @@ class BooksTest {
         .add("x-partition", Shop.utf8("0"))
         .add("x-offset", Shop.utf8(String.valueOf(origin)))
         .add("x-error", Shop.utf8("because"));
-    books.add(letter);
+    records.add(letter);
   }
 
   private void add(String topic, String orderId, String fields, String... headers) {
-    books.add(record(topic, orderId, "{\"orderId\":\"" + orderId + "\"," + fields + "}", headers));
+    records.add(
+        record(topic, orderId, "{\"orderId\":\"" + orderId + "\"," + fields + "}", headers));
   }
 
   private ConsumerRecord<byte[], byte @Nullable []> record(

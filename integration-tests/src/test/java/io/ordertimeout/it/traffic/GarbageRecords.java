@@ -1,14 +1,14 @@
 package io.ordertimeout.it.traffic;
 
-import io.ordertimeout.it.oracle.DeadLetters;
+import io.ordertimeout.it.oracle.DeadLetterJudge;
 import io.ordertimeout.it.support.Shop;
 import io.ordertimeout.it.support.TopicNames;
 import java.util.List;
 import java.util.random.RandomGenerator;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
-/** Records of which no event can be made, marked as such for the ledger alone. */
-final class Garbage {
+/** Unusable records, marked for the oracle with a header that the service ignores. */
+final class GarbageRecords {
 
   private static final List<String> ANYWHERE =
       List.of(
@@ -20,7 +20,7 @@ final class Garbage {
           "{\"orderId\":\"%s\",\"timeout\":\"soon\"}",
           "{\"orderId\":\"another\",\"timeout\":\"PT5S\"}");
 
-  private Garbage() {}
+  private GarbageRecords() {}
 
   static ProducerRecord<byte[], byte[]> record(
       RandomGenerator random, TopicNames topics, String orderId) {
@@ -28,11 +28,11 @@ final class Garbage {
     List<String> values =
         topic.equals(topics.created()) && random.nextBoolean() ? CREATED : ANYWHERE;
     String value = values.get(random.nextInt(values.size())).formatted(orderId);
-    // Under an order's key it would put that order in doubt, and rightly keep it pending.
-    String key = topic.equals(topics.created()) ? orderId : "nobody's";
+    // Keyed by an order, it would rightly park that order, which would then stay pending.
+    String key = topic.equals(topics.created()) ? orderId : "no-order";
     ProducerRecord<byte[], byte[]> record =
         new ProducerRecord<>(topic, Shop.utf8(key), Shop.utf8(value));
-    record.headers().add(DeadLetters.GARBAGE, Shop.utf8("yes"));
+    record.headers().add(DeadLetterJudge.GARBAGE_HEADER, Shop.utf8("yes"));
     return record;
   }
 }

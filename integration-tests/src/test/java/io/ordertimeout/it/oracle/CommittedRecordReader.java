@@ -14,23 +14,24 @@ import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 
-/** Reads what is committed in the log, from its beginning, into the books. Thread-safe. */
-final class LogReader implements AutoCloseable {
+/** Reads all committed records of the topics from their beginning. Thread-safe. */
+final class CommittedRecordReader implements AutoCloseable {
 
   private final Consumer<byte[], byte @Nullable []> consumer;
-  private final Books books;
+  private final ObservedRecords records;
   private final Map<TopicPartition, Long> positions = new ConcurrentHashMap<>();
   private final AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
-  private final Thread thread = new Thread(this::run, "log-reader");
+  private final Thread thread = new Thread(this::run, "committed-record-reader");
   private volatile boolean closed;
 
-  private LogReader(Consumer<byte[], byte @Nullable []> consumer, Books books) {
+  private CommittedRecordReader(
+      Consumer<byte[], byte @Nullable []> consumer, ObservedRecords records) {
     this.consumer = consumer;
-    this.books = books;
+    this.records = records;
   }
 
-  static LogReader start(
-      String bootstrapServers, Collection<TopicPartition> partitions, Books books) {
+  static CommittedRecordReader start(
+      String bootstrapServers, Collection<TopicPartition> partitions, ObservedRecords records) {
     Consumer<byte[], byte @Nullable []> consumer =
         new KafkaConsumer<>(
             Map.of(
@@ -46,7 +47,7 @@ final class LogReader implements AutoCloseable {
             new ByteArrayDeserializer());
     consumer.assign(partitions);
     consumer.seekToBeginning(partitions);
-    LogReader reader = new LogReader(consumer, books);
+    CommittedRecordReader reader = new CommittedRecordReader(consumer, records);
     reader.thread.start();
     return reader;
   }
@@ -65,21 +66,21 @@ final class LogReader implements AutoCloseable {
 
   private void read() {
     try {
-      consumer.poll(Duration.ofMillis(500)).forEach(books::add);
-      // Past transaction markers, which are not records.
+      consumer.poll(Duration.ofMillis(500)).forEach(records::add);
+      // The position is past transaction markers, which are not records.
       for (TopicPartition partition : consumer.assignment()) {
         positions.put(partition, consumer.position(partition));
       }
     } catch (TimeoutException e) {
-      // Kafka is away; it goes on when it is back.
+      // Kafka is unavailable; reading resumes when it is back.
     }
   }
 
-  /** Whether everything below those offsets is in the books. */
+  /** Returns whether everything below those offsets was read. */
   boolean hasRead(Map<TopicPartition, Long> ends) {
     RuntimeException thrown = failure.get();
     if (thrown != null) {
-      throw new IllegalStateException("the log could not be read", thrown);
+      throw new IllegalStateException("the topics could not be read", thrown);
     }
     return ends.entrySet().stream()
         .allMatch(end -> positions.getOrDefault(end.getKey(), 0L) >= end.getValue());

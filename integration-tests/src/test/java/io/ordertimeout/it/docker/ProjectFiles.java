@@ -4,13 +4,13 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 
-/** Where things are in this repository. */
-final class Repository {
+/** Locations of files in this project. */
+final class ProjectFiles {
 
   static final Path TOP = Path.of("..").toAbsolutePath().normalize();
   static final Path DOCKER = TOP.resolve("deploy/docker");
 
-  private Repository() {}
+  private ProjectFiles() {}
 
   static Dockerfile dockerfile() {
     return Dockerfile.read(DOCKER.resolve("Dockerfile"));
@@ -24,7 +24,7 @@ final class Repository {
     return ComposeFile.read(DOCKER.resolve("compose.observability.yaml"));
   }
 
-  /** Runs it to its end. */
+  /** Runs a command to its end and returns its exit code. */
   static int exitCode(ProcessBuilder builder) {
     try {
       return builder.start().waitFor();

@@ -1,9 +1,9 @@
 package io.ordertimeout.it.chaos;
 
-/** What can happen. */
-enum Disaster {
+/** A fault that the chaos test injects. */
+enum Fault {
   INSTANCE_KILLED,
-  /** For longer than its session in the consumer group lasts; it does not know that it is out. */
+  /** Frozen for longer than its session in the consumer group, without noticing it. */
   INSTANCE_FROZEN,
   ROLLING_RESTART,
   SCALED_OUT,

@@ -22,12 +22,12 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 
 /**
- * A few orders of every fate on a stage, and what has to become of them: never paid, paid in time,
- * paid late, closed; and garbage between them. One thread uses it at a time.
+ * A few orders of each kind with their expected outcome: never paid, paid in time, paid late,
+ * closed; and unusable records between them. One thread uses it at a time.
  */
-final class KnownOrders {
+final class SampleOrders {
 
-  private static final int OF_EACH = 6;
+  private static final int ORDERS_PER_KIND = 6;
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final String TRACE = "trace";
@@ -42,19 +42,19 @@ final class KnownOrders {
   private final List<String> garbage = ids("garbage-");
   private final Set<String> paidLate = new HashSet<>();
 
-  private KnownOrders(Scenario scenario) {
+  private SampleOrders(Scenario scenario) {
     this.scenario = scenario;
     this.createdAt = Instant.now().truncatedTo(ChronoUnit.MICROS);
     this.deadline = createdAt.plus(TIMEOUT);
   }
 
   private static List<String> ids(String prefix) {
-    return IntStream.range(0, OF_EACH).mapToObj(i -> prefix + i).toList();
+    return IntStream.range(0, ORDERS_PER_KIND).mapToObj(i -> prefix + i).toList();
   }
 
-  /** Publishes them; returns when all are in Kafka, but for the late payments. */
-  static KnownOrders publish(Scenario scenario) {
-    KnownOrders orders = new KnownOrders(scenario);
+  /** Publishes everything except the late payments; returns when Kafka has acknowledged it. */
+  static SampleOrders publish(Scenario scenario) {
+    SampleOrders orders = new SampleOrders(scenario);
     orders.publish();
     return orders;
   }
@@ -64,9 +64,9 @@ final class KnownOrders {
     List<CompletableFuture<RecordMetadata>> payments = new ArrayList<>();
     Map<String, ?> fields =
         Map.of("createdAt", createdAt.toString(), "timeout", TIMEOUT.toString());
-    for (int i = 0; i < OF_EACH; i++) {
-      for (List<String> fate : List.of(unpaid, paid, late, closed)) {
-        sent.add(scenario.shop().send(scenario.topics().created(), fate.get(i), fields));
+    for (int i = 0; i < ORDERS_PER_KIND; i++) {
+      for (List<String> kind : List.of(unpaid, paid, late, closed)) {
+        sent.add(scenario.shop().send(scenario.topics().created(), kind.get(i), fields));
       }
       sent.add(scenario.shop().send(scenario.topics().closed(), closed.get(i), Map.of()));
       payments.add(
@@ -87,7 +87,7 @@ final class KnownOrders {
     }
   }
 
-  /** Pays those of the late ones that have been cancelled by now. */
+  /** Pays the late orders that have been cancelled by now. */
   void payLate() {
     for (String orderId : late) {
       if (!paidLate.contains(orderId) && !scenario.outcomes().cancelled(orderId).isEmpty()) {
@@ -97,7 +97,7 @@ final class KnownOrders {
     }
   }
 
-  /** Waits until everything has become of them that is to. */
+  /** Waits until every order is decided and every late payment is processed. */
   void awaitOutcome() {
     await("late payments")
         .atMost(PATIENCE)
@@ -109,7 +109,7 @@ final class KnownOrders {
     scenario.awaitAllDecided();
   }
 
-  /** Nothing lost, nothing early, nothing decided twice or against a payment. */
+  /** Checks that nothing is lost, early, decided twice or decided against a payment. */
   void assertOutcome() {
     Map<String, String> states = new HashMap<>();
     unpaid.forEach(orderId -> states.put(orderId, "CANCELLED"));

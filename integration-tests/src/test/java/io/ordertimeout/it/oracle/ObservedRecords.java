@@ -1,13 +1,13 @@
 package io.ordertimeout.it.oracle;
 
-import static io.ordertimeout.it.oracle.DeadLetters.GARBAGE;
-import static io.ordertimeout.it.oracle.DeadLetters.header;
+import static io.ordertimeout.it.oracle.DeadLetterJudge.GARBAGE_HEADER;
+import static io.ordertimeout.it.oracle.DeadLetterJudge.header;
 
-import io.ordertimeout.it.oracle.Entry.Cancellation;
-import io.ordertimeout.it.oracle.Entry.Closing;
-import io.ordertimeout.it.oracle.Entry.Conflict;
-import io.ordertimeout.it.oracle.Entry.Creation;
-import io.ordertimeout.it.oracle.Entry.Payment;
+import io.ordertimeout.it.oracle.HistoryEvent.Cancellation;
+import io.ordertimeout.it.oracle.HistoryEvent.Closing;
+import io.ordertimeout.it.oracle.HistoryEvent.Conflict;
+import io.ordertimeout.it.oracle.HistoryEvent.Creation;
+import io.ordertimeout.it.oracle.HistoryEvent.Payment;
 import io.ordertimeout.it.support.TopicNames;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -26,13 +26,13 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The committed records of all topics, sorted by order. What is in the log of Kafka was said,
- * whatever its producer knows of it. Thread-safe.
+ * The committed records of all topics, grouped by order. A record in Kafka counts, even if its
+ * producer never received the acknowledgement. Thread-safe.
  */
-final class Books {
+final class ObservedRecords {
 
-  /** What is known of one order, in the making. */
-  private static final class Page {
+  /** The records of one order. */
+  private static final class OrderRecords {
     final List<Creation> creations = new ArrayList<>(1);
     final List<Payment> payments = new ArrayList<>(1);
     final List<Closing> closings = new ArrayList<>(1);
@@ -41,38 +41,39 @@ final class Books {
   }
 
   private final TopicNames topics;
-  private final Map<String, Page> pages = new HashMap<>();
-  private final DeadLetters deadLetters = new DeadLetters();
-  private final Set<Place> inputs = new HashSet<>();
+  private final Map<String, OrderRecords> orders = new HashMap<>();
+  private final DeadLetterJudge deadLetters = new DeadLetterJudge();
+  private final Set<RecordPosition> inputs = new HashSet<>();
   private long cancellations;
 
-  Books(TopicNames topics) {
+  ObservedRecords(TopicNames topics) {
     this.topics = topics;
   }
 
   synchronized void add(ConsumerRecord<byte[], byte @Nullable []> record) {
     String topic = record.topic();
     if (topics.inputs().contains(topic)) {
-      inputs.add(Place.of(record));
+      inputs.add(RecordPosition.of(record));
     }
     if (topics.deadLetters().contains(topic)) {
-      deadLetters.addLetter(record);
-    } else if (header(record, GARBAGE) != null) {
+      deadLetters.addDeadLetter(record);
+    } else if (header(record, GARBAGE_HEADER) != null) {
       deadLetters.addGarbage(record);
     } else {
       JsonNode body = JsonMapper.shared().readTree(Objects.requireNonNull(record.value()));
-      Page page = pages.computeIfAbsent(body.path("orderId").asString(), id -> new Page());
+      OrderRecords order =
+          orders.computeIfAbsent(body.path("orderId").asString(), id -> new OrderRecords());
       if (topic.equals(topics.created())) {
-        page.creations.add(creation(record, body));
+        order.creations.add(creation(record, body));
       } else if (topic.equals(topics.paid())) {
-        page.payments.add(payment(record, body));
+        order.payments.add(payment(record, body));
       } else if (topic.equals(topics.closed())) {
-        page.closings.add(new Closing(Place.of(record), appendedAt(record), null));
+        order.closings.add(new Closing(RecordPosition.of(record), appendedAt(record), null));
       } else if (topic.equals(topics.cancelled())) {
-        page.cancellations.add(cancellation(record, body));
+        order.cancellations.add(cancellation(record, body));
         cancellations++;
       } else {
-        page.conflicts.add(conflict(record, body));
+        order.conflicts.add(conflict(record, body));
       }
     }
   }
@@ -81,7 +82,7 @@ final class Books {
     Instant createdAt = Objects.requireNonNullElse(instant(body, "createdAt"), appendedAt(record));
     Instant payBy = instant(body, "payBy");
     return new Creation(
-        Place.of(record),
+        RecordPosition.of(record),
         appendedAt(record),
         createdAt,
         payBy == null ? createdAt.plus(Duration.parse(text(body, "timeout"))) : payBy);
@@ -89,7 +90,7 @@ final class Books {
 
   private static Payment payment(ConsumerRecord<?, ?> record, JsonNode body) {
     return new Payment(
-        Place.of(record),
+        RecordPosition.of(record),
         appendedAt(record),
         null,
         text(body, "paymentId"),
@@ -98,7 +99,7 @@ final class Books {
 
   private static Cancellation cancellation(ConsumerRecord<byte[], ?> record, JsonNode body) {
     return new Cancellation(
-        Place.of(record),
+        RecordPosition.of(record),
         appendedAt(record),
         text(body, "eventId"),
         text(body, "reason"),
@@ -110,7 +111,7 @@ final class Books {
 
   private static Conflict conflict(ConsumerRecord<byte[], ?> record, JsonNode body) {
     return new Conflict(
-        Place.of(record),
+        RecordPosition.of(record),
         appendedAt(record),
         text(body, "eventId"),
         text(body, "paymentId"),
@@ -124,12 +125,14 @@ final class Books {
   private static @Nullable String fault(
       ConsumerRecord<byte[], ?> record, JsonNode body, String type) {
     if (!new String(record.key(), StandardCharsets.UTF_8).equals(text(body, "orderId"))) {
-      return "the key is not the order id";
+      return "the record key differs from the order id";
     }
     if (text(body, "eventId").isEmpty() || !text(body, "eventId").equals(header(record, "ce_id"))) {
-      return "ce_id is not the event id: " + header(record, "ce_id");
+      return "ce_id differs from the event id: " + header(record, "ce_id");
     }
-    return type.equals(header(record, "ce_type")) ? null : "ce_type: " + header(record, "ce_type");
+    return type.equals(header(record, "ce_type"))
+        ? null
+        : "wrong ce_type: " + header(record, "ce_type");
   }
 
   private static Instant appendedAt(ConsumerRecord<?, ?> record) {
@@ -144,48 +147,48 @@ final class Books {
     return body.has(field) ? Instant.parse(body.path(field).asString()) : null;
   }
 
-  /** Publications of cancellations so far, repetitions too. */
+  /** Returns the number of published cancellations so far, including repetitions. */
   synchronized long cancellations() {
     return cancellations;
   }
 
-  synchronized DeadLetters deadLetters() {
+  synchronized DeadLetterJudge deadLetters() {
     return deadLetters;
   }
 
-  synchronized boolean contains(Place place) {
-    return inputs.contains(place);
+  synchronized boolean contains(RecordPosition position) {
+    return inputs.contains(position);
   }
 
-  /** Everything known of every order that Kafka or the table knows. */
+  /** Returns the histories of all orders that occur in Kafka or in the table. */
   synchronized List<OrderHistory> histories(
-      Acknowledgements acknowledgements, Map<String, TableRow> rows) {
-    return Stream.concat(pages.keySet().stream(), rows.keySet().stream())
+      Acknowledgements acknowledgements, Map<String, OrderRow> rows) {
+    return Stream.concat(orders.keySet().stream(), rows.keySet().stream())
         .distinct()
         .map(
             orderId -> {
-              Page page = pages.getOrDefault(orderId, new Page());
+              OrderRecords order = orders.getOrDefault(orderId, new OrderRecords());
               return new OrderHistory(
                   orderId,
-                  List.copyOf(page.creations),
-                  page.payments.stream()
+                  List.copyOf(order.creations),
+                  order.payments.stream()
                       .map(
                           p ->
                               new Payment(
-                                  p.place(),
+                                  p.position(),
                                   p.appendedAt(),
-                                  acknowledgements.at(p.place()),
+                                  acknowledgements.at(p.position()),
                                   p.paymentId(),
                                   p.paidAt()))
                       .toList(),
-                  page.closings.stream()
+                  order.closings.stream()
                       .map(
                           c ->
                               new Closing(
-                                  c.place(), c.appendedAt(), acknowledgements.at(c.place())))
+                                  c.position(), c.appendedAt(), acknowledgements.at(c.position())))
                       .toList(),
-                  List.copyOf(page.cancellations),
-                  List.copyOf(page.conflicts),
+                  List.copyOf(order.cancellations),
+                  List.copyOf(order.conflicts),
                   rows.get(orderId));
             })
         .toList();
