@@ -18,10 +18,10 @@ import org.springframework.core.env.SimpleCommandLinePropertySource;
 import org.springframework.core.env.StandardEnvironment;
 
 /** Reads {@link LocalOptions} from the command line, the system properties and the environment. */
-final class Options {
-  private Options() {}
+final class OptionsParser {
+  private OptionsParser() {}
 
-  static LocalOptions of(String... arguments) {
+  static LocalOptions parse(String... arguments) {
     ConfigurableEnvironment environment = new StandardEnvironment();
     environment.setConversionService(new ApplicationConversionService());
     MutablePropertySources sources = environment.getPropertySources();
@@ -45,13 +45,13 @@ final class Options {
         return String.valueOf(cause.getMessage());
       }
       if (cause instanceof UnboundConfigurationPropertiesException unknown) {
-        return "There is no such option: " + names(unknown.getUnboundProperties());
+        return "Unknown option: " + names(unknown.getUnboundProperties());
       }
     }
     ConfigurationProperty property = e.getProperty();
     return property == null
         ? String.valueOf(e.getMessage())
-        : property.getName() + " cannot be read: " + property.getValue();
+        : "Invalid value of " + property.getName() + ": " + property.getValue();
   }
 
   private static String names(Set<ConfigurationProperty> properties) {

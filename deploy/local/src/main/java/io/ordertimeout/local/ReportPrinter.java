@@ -15,13 +15,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One line every few seconds: what came in, what was decided, how late, and how often wrongly. All
- * but the pending orders, which the service counts, is from the ledger.
+ * Prints one line of statistics every few seconds. The number of pending orders comes from the
+ * service; all other figures come from {@link OrderStatistics}.
  */
-final class Report implements AutoCloseable {
-  private static final Logger log = LoggerFactory.getLogger(Report.class);
+final class ReportPrinter implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(ReportPrinter.class);
 
-  private final OrderLedger ledger;
+  private final OrderStatistics statistics;
   private final Supplier<OptionalLong> pending;
   private final Clock clock;
   private final PrintStream out;
@@ -29,8 +29,9 @@ final class Report implements AutoCloseable {
       Executors.newSingleThreadScheduledExecutor(task -> new Thread(task, "report"));
   private @Nullable ScheduledFuture<?> schedule;
 
-  Report(OrderLedger ledger, Supplier<OptionalLong> pending, Clock clock, PrintStream out) {
-    this.ledger = ledger;
+  ReportPrinter(
+      OrderStatistics statistics, Supplier<OptionalLong> pending, Clock clock, PrintStream out) {
+    this.statistics = statistics;
     this.pending = pending;
     this.clock = clock;
     this.out = out;
@@ -46,16 +47,16 @@ final class Report implements AutoCloseable {
     try {
       out.println(line());
     } catch (RuntimeException e) {
-      log.warn("A line of the report is missing", e);
+      log.warn("Cannot print a line of the report", e);
     }
   }
 
   String line() {
-    OrderLedger.Summary sum = ledger.summary(clock.millis());
+    OrderStatistics.Summary sum = statistics.summary(clock.millis());
     OptionalLong waiting = pending.get();
     return String.format(
         Locale.ROOT,
-        "created %d | paid %d | closed %d | cancelled %d | pending %s | late p50 %s p99 %s"
+        "created %d | paid %d | closed %d | cancelled %d | pending %s | lateness p50 %s, p99 %s"
             + " | conflicts %d | paid yet cancelled %d%s",
         sum.created(),
         sum.paid(),
@@ -66,14 +67,14 @@ final class Report implements AutoCloseable {
         millis(sum, sum.latenessP99Millis()),
         sum.conflicts(),
         sum.paidYetCancelled(),
-        sum.paidYetCancelled() == 0 ? "" : " <- must be 0");
+        sum.paidYetCancelled() == 0 ? "" : " (must be 0)");
   }
 
-  private static String millis(OrderLedger.Summary sum, long millis) {
+  private static String millis(OrderStatistics.Summary sum, long millis) {
     return sum.latenesses() == 0 ? "-" : millis + " ms";
   }
 
-  /** Prints a last line. */
+  /** Stops the schedule and prints a final line. */
   @Override
   public void close() {
     ScheduledFuture<?> running = schedule;

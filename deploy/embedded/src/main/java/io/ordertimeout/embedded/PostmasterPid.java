@@ -10,23 +10,25 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What the file {@code postmaster.pid} says of the server process that wrote it. The file outlives
- * a process that is killed, and its process id may since have been given to another program.
+ * Contents of {@code postmaster.pid}: the server process that wrote the file. The file outlives a
+ * killed server, and the operating system may have reassigned the process id since.
  */
-record Postmaster(long pid, Instant startedAt) {
+record PostmasterPid(long pid, Instant startedAt) {
   static final String FILE = "postmaster.pid";
 
-  /** Two clocks tell the start: the server's own, and that of the kernel since boot. */
+  /** Start times come from two clocks: the server's wall clock and the kernel's boot clock. */
   private static final Duration TOLERANCE = Duration.ofMinutes(1);
 
   enum State {
+    /** The process has ended. */
     GONE,
+    /** The server is still running. */
     ORPHAN,
-    /** The process id belongs to another program by now. */
+    /** The process id now belongs to another program. */
     RECYCLED
   }
 
-  static Optional<Postmaster> of(Path dataDirectory) throws IOException {
+  static Optional<PostmasterPid> read(Path dataDirectory) throws IOException {
     List<String> lines;
     try {
       lines = Files.readAllLines(dataDirectory.resolve(FILE));
@@ -36,7 +38,7 @@ record Postmaster(long pid, Instant startedAt) {
     try {
       // Lines: process id, data directory, start in seconds since 1970, port, …
       return Optional.of(
-          new Postmaster(
+          new PostmasterPid(
               Long.parseLong(lines.get(0).trim()),
               Instant.ofEpochSecond(Long.parseLong(lines.get(2).trim()))));
     } catch (NumberFormatException | IndexOutOfBoundsException e) {
@@ -48,11 +50,11 @@ record Postmaster(long pid, Instant startedAt) {
     return ProcessHandle.of(pid)
         .filter(ProcessHandle::isAlive)
         .map(ProcessHandle::info)
-        .map(info -> looksLikeOurs(info) ? State.ORPHAN : State.RECYCLED)
+        .map(info -> matches(info) ? State.ORPHAN : State.RECYCLED)
         .orElse(State.GONE);
   }
 
-  private boolean looksLikeOurs(ProcessHandle.Info info) {
+  private boolean matches(ProcessHandle.Info info) {
     boolean postgres =
         info.command()
             .map(command -> Path.of(command).getFileName().toString().startsWith("postgres"))

@@ -7,12 +7,12 @@ import java.time.Duration;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-class ArrivalsTest {
+class ArrivalProcessTest {
 
   @Test
   void meanIsTheConfiguredRateAndPeaksExceedIt() {
-    Arrivals arrivals = new Arrivals(new SplittableRandom(1), 20);
-    int[] perSecond = new int[2_400]; // whole periods of swell and peaks
+    ArrivalProcess arrivals = new ArrivalProcess(new SplittableRandom(1), 20);
+    int[] perSecond = new int[2_400]; // a whole number of both periods
     long last = 0;
     for (Duration at = arrivals.next(); at.toSeconds() < perSecond.length; at = arrivals.next()) {
       assertThat(at.toNanos()).isGreaterThanOrEqualTo(last);

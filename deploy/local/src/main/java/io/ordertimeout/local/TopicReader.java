@@ -26,29 +26,31 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Reads all topics into the ledger, beside the service and without a group. Begins some time before
- * this run, since an order of the last run may have been paid then and be cancelled now.
+ * Reads all topics into {@link OrderStatistics}, independently of the service and without a
+ * consumer group. Starts some time before this run: an order may have been paid during the previous
+ * run and be cancelled wrongly during this one.
  */
-final class Watcher implements AutoCloseable {
-  private static final Logger log = LoggerFactory.getLogger(Watcher.class);
+final class TopicReader implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(TopicReader.class);
 
-  private final OrderLedger ledger;
+  private final OrderStatistics statistics;
   private final long startMillis;
   private final long lookBackMillis;
   private final Consumer<String, byte[]> consumer;
   private final JsonMapper json = JsonMapper.shared();
-  private final Thread thread = new Thread(this::run, "watcher");
+  private final Thread thread = new Thread(this::run, "topic-reader");
   private volatile boolean closed;
 
-  Watcher(String bootstrapServers, OrderLedger ledger, long startMillis, Duration lookBack) {
-    this.ledger = ledger;
+  TopicReader(
+      String bootstrapServers, OrderStatistics statistics, long startMillis, Duration lookBack) {
+    this.statistics = statistics;
     this.startMillis = startMillis;
     this.lookBackMillis = lookBack.toMillis();
     this.consumer =
         new KafkaConsumer<>(
             Map.of(
                 ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers,
-                ConsumerConfig.CLIENT_ID_CONFIG, "watcher",
+                ConsumerConfig.CLIENT_ID_CONFIG, "topic-reader",
                 ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed",
                 ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest",
                 ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false),
@@ -69,9 +71,9 @@ final class Watcher implements AutoCloseable {
         }
       }
     } catch (WakeupException e) {
-      // closed
+      // close() was called.
     } catch (KafkaException e) {
-      log.error("The watcher ends, the report's counts stand still", e);
+      log.error("Reading the topics failed; the report no longer changes", e);
     }
   }
 
@@ -82,7 +84,7 @@ final class Watcher implements AutoCloseable {
       partitions = partitions();
     }
     consumer.assign(partitions);
-    // Ends before times: a record appended between the two calls is found by its time.
+    // Ask for the ends first: a record appended between the two calls is then found by its time.
     Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
     Map<TopicPartition, Long> times = new HashMap<>();
     for (TopicPartition partition : partitions) {
@@ -97,7 +99,7 @@ final class Watcher implements AutoCloseable {
     }
   }
 
-  /** All partitions of all topics, or none as long as a topic is missing. */
+  /** Returns all partitions of all topics, or none while a topic is missing. */
   private List<TopicPartition> partitions() {
     Map<String, List<PartitionInfo>> topics = consumer.listTopics();
     if (!topics.keySet().containsAll(Topics.ALL)) {
@@ -118,10 +120,10 @@ final class Watcher implements AutoCloseable {
       return;
     }
     switch (record.topic()) {
-      case Topics.CREATED -> ledger.created(orderId, record.timestamp());
-      case Topics.PAID -> ledger.paid(orderId, record.timestamp());
-      case Topics.CLOSED -> ledger.closed(orderId, record.timestamp());
-      case Topics.CONFLICT -> ledger.conflict();
+      case Topics.CREATED -> statistics.created(orderId, record.timestamp());
+      case Topics.PAID -> statistics.paid(orderId, record.timestamp());
+      case Topics.CLOSED -> statistics.closed(orderId, record.timestamp());
+      case Topics.CONFLICT -> statistics.conflict();
       default -> cancelled(orderId, record);
     }
   }
@@ -129,7 +131,7 @@ final class Watcher implements AutoCloseable {
   private void cancelled(String orderId, ConsumerRecord<String, byte[]> record) {
     try {
       String deadline = json.readTree(record.value()).path("deadline").asString();
-      ledger.cancelled(
+      statistics.cancelled(
           orderId, record.timestamp(), OffsetDateTime.parse(deadline).toInstant().toEpochMilli());
     } catch (JacksonException | DateTimeParseException e) {
       log.error("Cannot read the cancellation of order {}: {}", orderId, e.getMessage());

@@ -4,17 +4,17 @@ import java.time.Duration;
 import java.util.random.RandomGenerator;
 
 /**
- * The times at which orders come in, as a Poisson process of a varying rate: it swells and ebbs
- * within 40 s and peaks for 3 s of every 30. In the long run its mean is the configured rate.
+ * Arrival times of orders: a Poisson process whose rate follows a sine with a period of 40 s and
+ * peaks for 3 s in every 30 s. Its long-run mean is the configured rate.
  */
-final class Arrivals {
+final class ArrivalProcess {
   private static final double PERIOD_SECONDS = 40;
   private static final double SWELL = 0.25;
   private static final double PEAK_EVERY_SECONDS = 30;
   private static final double PEAK_SECONDS = 3;
   private static final double PEAK_FACTOR = 3.5;
 
-  /** Makes the mean 1 with the peaks, which take a tenth of the time. */
+  /** Base rate that makes the mean 1, given that peaks take a tenth of the time. */
   private static final double BASE = 0.8;
 
   private static final double MAX = (BASE + SWELL) * PEAK_FACTOR;
@@ -23,12 +23,12 @@ final class Arrivals {
   private final double perSecond;
   private double seconds;
 
-  Arrivals(RandomGenerator random, double perSecond) {
+  ArrivalProcess(RandomGenerator random, double perSecond) {
     this.random = random;
     this.perSecond = perSecond;
   }
 
-  /** The next arrival, since the start; drawn at the highest rate, then thinned. */
+  /** Returns the next arrival, measured from the start: drawn at the maximum rate, then thinned. */
   Duration next() {
     do {
       seconds -= Math.log(1 - random.nextDouble()) / (perSecond * MAX);

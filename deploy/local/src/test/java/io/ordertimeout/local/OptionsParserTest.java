@@ -9,11 +9,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class OptionsTest {
+class OptionsParserTest {
 
   @Test
   void defaults() {
-    assertThat(Options.of())
+    assertThat(OptionsParser.parse())
         .isEqualTo(
             new LocalOptions(
                 null,
@@ -26,13 +26,13 @@ class OptionsTest {
                 Duration.ofSeconds(5),
                 new LocalOptions.Traffic(
                     true, 20, Duration.ofSeconds(20), Duration.ofSeconds(60), 0.85, null)));
-    assertThat(Options.of().dataDirectory()).isAbsolute();
+    assertThat(OptionsParser.parse().dataDirectory()).isAbsolute();
   }
 
   @Test
   void commandLine() {
     LocalOptions options =
-        Options.of(
+        OptionsParser.parse(
             "--local.kafka=kafka:19092",
             "--local.traffic.enabled=false",
             "--local.traffic.orders-per-second=0.5",
@@ -69,7 +69,7 @@ class OptionsTest {
     "local.traffic.timeout-max, soon, soon"
   })
   void messageNamesOptionAndValue(String name, String value, String shown) {
-    assertThatThrownBy(() -> Options.of("--" + name + "=" + value))
+    assertThatThrownBy(() -> OptionsParser.parse("--" + name + "=" + value))
         .isInstanceOf(InvalidOptionException.class)
         .hasMessageContaining("local.")
         .hasMessageContaining(name.substring(name.lastIndexOf('.') + 1))
@@ -78,8 +78,8 @@ class OptionsTest {
 
   @Test
   void unknownOptionIsAnError() {
-    assertThatThrownBy(() -> Options.of("--local.trafic.enabled=false"))
+    assertThatThrownBy(() -> OptionsParser.parse("--local.trafic.enabled=false"))
         .isInstanceOf(InvalidOptionException.class)
-        .hasMessage("There is no such option: local.trafic.enabled");
+        .hasMessage("Unknown option: local.trafic.enabled");
   }
 }

@@ -18,54 +18,57 @@ import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.core.env.StandardEnvironment;
 
 /**
- * Everything in one process: Postgres, Kafka, the service, a shop's traffic and a report of what
- * comes of it; or the last two alone, for a Kafka elsewhere. {@link LocalOptions} are its options.
+ * Main class of the local demo. Runs Postgres, Kafka, the service, simulated shop traffic and a
+ * periodic report in one process, or only the traffic and the report against an existing Kafka.
+ *
+ * @see LocalOptions
  */
-public final class LocalPlatform implements AutoCloseable {
-  private static final Logger log = LoggerFactory.getLogger(LocalPlatform.class);
+public final class LocalDemo implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(LocalDemo.class);
 
-  /** How long an order is remembered beyond its timeout, to judge what happened to it. */
-  private static final Duration MEMORY = Duration.ofMinutes(5);
+  /** How long the statistics keep an order beyond the longest timeout, to catch late events. */
+  private static final Duration RETENTION = Duration.ofMinutes(5);
 
   private final Clock clock = Clock.systemUTC();
   private final PrintStream out;
   private final Deque<AutoCloseable> parts = new ArrayDeque<>();
   private boolean closed;
 
-  private LocalPlatform(PrintStream out) {
+  private LocalDemo(PrintStream out) {
     this.out = out;
   }
 
   public static void main(String[] arguments) {
     initialiseLogging();
-    LocalPlatform platform = new LocalPlatform(System.out);
-    Runtime.getRuntime().addShutdownHook(new Thread(platform::close, "shutdown"));
+    LocalDemo demo = new LocalDemo(System.out);
+    Runtime.getRuntime().addShutdownHook(new Thread(demo::close, "shutdown"));
     try {
-      platform.start(arguments);
+      demo.start(arguments);
     } catch (Exception e) {
-      if (!platform.isClosed()) { // else it was interrupted, and needs no excuse
-        System.err.println("The local platform cannot start: " + reason(e));
-        log.debug("The local platform cannot start", e);
+      if (!demo.isClosed()) { // a shutdown during the start is not an error
+        System.err.println("Cannot start the demo: " + rootMessage(e));
+        log.debug("Cannot start the demo", e);
         System.exit(1);
       }
     }
   }
 
   private void start(String... arguments) {
-    LocalOptions options = Options.of(arguments);
+    LocalOptions options = OptionsParser.parse(arguments);
     String kafka = options.kafka();
     if (kafka == null) {
       startEverything(options, arguments);
     } else {
-      OrderLedger ledger = watch(kafka, clock.millis(), options);
-      out.println("Order timeout is elsewhere, Ctrl-C stops the shop.");
+      OrderStatistics statistics = startReader(kafka, clock.millis(), options);
+      out.println("Sending shop traffic to an existing Kafka. Press Ctrl-C to stop.");
       out.println("  Kafka       " + kafka);
-      play(kafka, ledger, OptionalLong::empty, options);
+      startTrafficAndReport(kafka, statistics, OptionalLong::empty, options);
     }
   }
 
   private void startEverything(LocalOptions options, String... arguments) {
-    out.println("Starting Postgres and Kafka in " + options.dataDirectory());
+    out.println(
+        "Starting Postgres, Kafka and the service; data directory: " + options.dataDirectory());
     EmbeddedPlatform platform =
         add(
             EmbeddedPlatform.start(
@@ -80,18 +83,18 @@ public final class LocalPlatform implements AutoCloseable {
                 options.partitions(),
                 servicePort,
                 managementPort,
-                Passwords.in(platform.dataDirectory().resolve("operator-password")),
+                Passwords.loadOrCreate(platform.dataDirectory().resolve("operator-password")),
                 arguments));
-    OrderLedger ledger = watch(platform.bootstrapServers(), startMillis, options);
+    OrderStatistics statistics = startReader(platform.bootstrapServers(), startMillis, options);
     out.println(
         """
 
-        Order timeout is running, Ctrl-C stops it.
-          console     http://localhost:%d (log in as operator, password %s)
+        Order timeout is running. Press Ctrl-C to stop.
+          console     http://localhost:%d (user operator, password %s)
           health      http://localhost:%d/actuator/health
           metrics     http://localhost:%d/actuator/prometheus
           Kafka       %s
-          Postgres    %s (user %s, password in %s)
+          Postgres    %s (user %s, password in file %s)
           data        %s\
         """
             .formatted(
@@ -104,32 +107,35 @@ public final class LocalPlatform implements AutoCloseable {
                 platform.username(),
                 platform.passwordFile(),
                 platform.dataDirectory()));
-    play(platform.bootstrapServers(), ledger, service::pending, options);
+    startTrafficAndReport(platform.bootstrapServers(), statistics, service::pending, options);
   }
 
-  private OrderLedger watch(String kafka, long startMillis, LocalOptions options) {
-    Duration memory = options.traffic().timeoutMax().plus(MEMORY);
-    OrderLedger ledger = new OrderLedger(startMillis, clock.millis(), memory);
-    add(new Watcher(kafka, ledger, startMillis, memory)).start();
-    return ledger;
+  private OrderStatistics startReader(String kafka, long startMillis, LocalOptions options) {
+    Duration retention = options.traffic().timeoutMax().plus(RETENTION);
+    OrderStatistics statistics = new OrderStatistics(startMillis, clock.millis(), retention);
+    add(new TopicReader(kafka, statistics, startMillis, retention)).start();
+    return statistics;
   }
 
-  private void play(
-      String kafka, OrderLedger ledger, Supplier<OptionalLong> pending, LocalOptions options) {
+  private void startTrafficAndReport(
+      String kafka,
+      OrderStatistics statistics,
+      Supplier<OptionalLong> pending,
+      LocalOptions options) {
     startTraffic(kafka, options.traffic());
     out.println();
-    add(new Report(ledger, pending, clock, out)).start(options.reportInterval());
+    add(new ReportPrinter(statistics, pending, clock, out)).start(options.reportInterval());
   }
 
   private void startTraffic(String kafka, LocalOptions.Traffic options) {
     if (!options.enabled()) {
-      out.println("  traffic     none");
+      out.println("  traffic     disabled");
       return;
     }
     Long chosen = options.seed();
     long seed = chosen == null ? ThreadLocalRandom.current().nextInt(1_000_000) : chosen;
     out.printf(
-        "  traffic     %.1f orders/s, %.0f %% paid, timeout %d to %d s, seed %d%n",
+        "  traffic     %.1f orders/s, %.0f %% paid in time, %d to %d s to pay, seed %d%n",
         options.ordersPerSecond(),
         100 * options.paidRatio(),
         options.timeoutMin().toSeconds(),
@@ -138,9 +144,9 @@ public final class LocalPlatform implements AutoCloseable {
     add(ShopTraffic.to(kafka, options, seed, clock)).start();
   }
 
-  /** Now, since the service would do it when Kafka's threads are logging already. */
+  /** Configures logging before Kafka's threads start to log; the service would do so too late. */
   private static void initialiseLogging() {
-    LoggingSystem logging = LoggingSystem.get(LocalPlatform.class.getClassLoader());
+    LoggingSystem logging = LoggingSystem.get(LocalDemo.class.getClassLoader());
     logging.beforeInitialize();
     logging.initialize(new LoggingInitializationContext(new StandardEnvironment()), null, null);
   }
@@ -149,7 +155,7 @@ public final class LocalPlatform implements AutoCloseable {
     return closed;
   }
 
-  /** Remembers what to close, or closes it if that has already begun. */
+  /** Registers a part for {@link #close}, or closes it at once if the shutdown has begun. */
   private <T extends AutoCloseable> T add(T part) {
     synchronized (this) {
       if (!closed) {
@@ -158,10 +164,10 @@ public final class LocalPlatform implements AutoCloseable {
       }
     }
     close(part);
-    throw new IllegalStateException("Stopped while starting");
+    throw new IllegalStateException("Stopped during the start");
   }
 
-  /** Stops the last part first: report, traffic, watcher, service, platform. */
+  /** Stops the parts in reverse order of their start: report, traffic, reader, service, servers. */
   @Override
   public void close() {
     Deque<AutoCloseable> closing;
@@ -170,7 +176,7 @@ public final class LocalPlatform implements AutoCloseable {
       closing = new ArrayDeque<>(parts);
       parts.clear();
     }
-    closing.forEach(LocalPlatform::close);
+    closing.forEach(LocalDemo::close);
   }
 
   private static void close(AutoCloseable part) {
@@ -181,15 +187,15 @@ public final class LocalPlatform implements AutoCloseable {
     }
   }
 
-  /** The message nearest to the cause. */
-  private static String reason(Throwable failure) {
-    String reason = failure.toString();
+  /** Returns the message of the innermost cause that has one. */
+  private static String rootMessage(Throwable failure) {
+    String root = failure.toString();
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
       String message = cause.getMessage();
       if (message != null && !message.isBlank()) {
-        reason = message;
+        root = message;
       }
     }
-    return reason;
+    return root;
   }
 }

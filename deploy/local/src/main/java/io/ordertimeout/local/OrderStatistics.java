@@ -8,13 +8,12 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What the records of Kafka say about the orders, by the broker's time of their append and without
- * asking the service. Each order counts once, however often its events are repeated.
+ * Statistics about orders, computed from the Kafka records and their append times alone, without
+ * asking the service. Duplicate events of an order count once.
  *
- * <p>An order is forgotten a configured time after it was first seen, so that memory is bounded.
- * Thread-safe.
+ * <p>To bound memory, an order is forgotten a configured time after its first event. Thread-safe.
  */
-final class OrderLedger {
+final class OrderStatistics {
   private static final long LATENESS_WINDOW_MILLIS = 60_000;
   private static final long NEVER = Long.MAX_VALUE;
 
@@ -32,10 +31,11 @@ final class OrderLedger {
   private long paidYetCancelled;
 
   /**
-   * @param startMillis records from before count as known, but not as seen in this run
-   * @param readyMillis when the service was up; what was due before could not but be late
+   * @param startMillis start of this run; earlier records are remembered but not counted
+   * @param readyMillis when the service was ready; lateness ignores orders due before that
+   * @param keep how long an order is remembered after its first event
    */
-  OrderLedger(long startMillis, long readyMillis, Duration keep) {
+  OrderStatistics(long startMillis, long readyMillis, Duration keep) {
     this.startMillis = startMillis;
     this.readyMillis = readyMillis;
     this.keepMillis = keep.toMillis();
@@ -54,7 +54,7 @@ final class OrderLedger {
     if (entry.paidMillis == NEVER) {
       paid += inThisRun(appendedMillis);
     }
-    // Partitions are read in any order, but the records of one order in theirs.
+    // The earliest payment counts.
     entry.paidMillis = Math.min(entry.paidMillis, appendedMillis);
     check(entry);
   }
@@ -84,7 +84,7 @@ final class OrderLedger {
     conflicts++;
   }
 
-  /** Forgets what is too old, and sums up the rest. */
+  /** Removes expired entries and returns the current figures. */
   synchronized Summary summary(long nowMillis) {
     for (Entry entry = byAge.peekFirst();
         entry != null && entry.seenMillis < nowMillis - keepMillis;
@@ -112,8 +112,8 @@ final class OrderLedger {
   }
 
   private void check(Entry entry) {
-    if (entry.cancelled && !entry.wronged && entry.paidMillis < entry.deadlineMillis) {
-      entry.wronged = true;
+    if (entry.cancelled && !entry.wronglyCancelled && entry.paidMillis < entry.deadlineMillis) {
+      entry.wronglyCancelled = true;
       paidYetCancelled++;
     }
   }
@@ -132,14 +132,15 @@ final class OrderLedger {
         });
   }
 
-  /** The nearest rank. */
+  /** Returns a percentile by the nearest-rank method; 0 if there are no values. */
   private static long percentile(long[] sorted, double share) {
     return sorted.length == 0 ? 0 : sorted[(int) Math.ceil(share * sorted.length) - 1];
   }
 
   /**
-   * Counts since the start, except of {@code remembered} orders and of the latenesses, which are
-   * those of the last minute and of orders due since the service is up.
+   * Figures since the start of this run, with two exceptions: {@code remembered} is the number of
+   * orders currently in memory, and the lateness figures cover cancellations of the last minute
+   * whose orders came due after the service was ready.
    */
   record Summary(
       long created,
@@ -163,7 +164,7 @@ final class OrderLedger {
     private boolean created;
     private boolean closed;
     private boolean cancelled;
-    private boolean wronged;
+    private boolean wronglyCancelled;
 
     private Entry(String orderId, long seenMillis) {
       this.orderId = orderId;

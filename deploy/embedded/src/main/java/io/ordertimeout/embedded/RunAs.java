@@ -14,27 +14,27 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/**
- * How to run the programs of Postgres, which refuse to run as root: as we are; as root in a user
- * namespace of its own, where root is nobody (containers often forbid that); or else as the user
- * {@code nobody}, who must then own the files.
- */
-enum Privileges {
-  OWN,
-  NAMESPACE,
+/** User under which Postgres programs run, since they refuse to run as root. */
+enum RunAs {
+  /** The current user, which is not root. */
+  SELF,
+  /** Root in a separate user namespace, where it is unprivileged; containers often forbid this. */
+  USER_NAMESPACE,
+  /** The user {@code nobody}, who must own the data directory. */
   NOBODY;
 
-  static Privileges detect() {
+  static RunAs detect() {
     if (PostgresBinaries.isWindows() || !"root".equals(System.getProperty("user.name"))) {
-      return OWN;
+      return SELF;
     }
-    return runs("unshare", "-U", "true") ? NAMESPACE : NOBODY;
+    return runs("unshare", "-U", "true") ? USER_NAMESPACE : NOBODY;
   }
 
+  /** Returns the command line that runs the command as this user. */
   List<String> wrap(List<String> command) {
     return switch (this) {
-      case OWN -> command;
-      case NAMESPACE -> {
+      case SELF -> command;
+      case USER_NAMESPACE -> {
         List<String> wrapped = new ArrayList<>(List.of("unshare", "-U"));
         wrapped.addAll(command);
         yield wrapped;
@@ -46,15 +46,15 @@ enum Privileges {
               "/bin/sh",
               "nobody",
               "-c",
-              command.stream().map(Privileges::quote).collect(Collectors.joining(" ")));
+              command.stream().map(RunAs::quote).collect(Collectors.joining(" ")));
     };
   }
 
   /**
-   * Gives the directory and all below it to the user that {@link #wrap} runs commands as, who must
-   * be able to pass through the directory above.
+   * Changes the owner of the directory and its contents to this user, who also needs access to the
+   * parent directory.
    */
-  void own(Path directory) throws IOException {
+  void chown(Path directory) throws IOException {
     if (PostgresBinaries.isWindows() || !"root".equals(System.getProperty("user.name"))) {
       return;
     }
@@ -64,7 +64,7 @@ enum Privileges {
             .getUserPrincipalLookupService()
             .lookupPrincipalByName(this == NOBODY ? "nobody" : "root");
     if (this == NOBODY) {
-      letPass(Objects.requireNonNullElse(directory.getParent(), directory));
+      grantTraversal(Objects.requireNonNullElse(directory.getParent(), directory));
     }
     if (Files.getOwner(directory).equals(owner)) {
       return;
@@ -78,7 +78,7 @@ enum Privileges {
     }
   }
 
-  private static void letPass(Path directory) throws IOException {
+  private static void grantTraversal(Path directory) throws IOException {
     Set<PosixFilePermission> permissions = Files.getPosixFilePermissions(directory);
     if (permissions.add(PosixFilePermission.OTHERS_EXECUTE)) {
       Files.setPosixFilePermissions(directory, permissions);
