@@ -4,8 +4,8 @@ import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertTha
 import static org.awaitility.Awaitility.await;
 
 import com.microsoft.playwright.Locator;
-import io.ordertimeout.it.support.Shop;
 import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Shop;
 import io.ordertimeout.it.support.TopicNames;
 import java.time.Duration;
 import java.util.Map;
@@ -38,7 +38,8 @@ class ConsoleDeadLettersIT {
     send(scenario.topics().paid(), "in doubt", broken);
     awaitLetters(scenario.topics().paid(), 1);
     try (Visit visit = console.visit()) {
-      visit.openAsOperator("dead-letters?topic=" + TopicNames.deadLetters(scenario.topics().paid()));
+      visit.openAsOperator(
+          "dead-letters?topic=" + TopicNames.deadLetters(scenario.topics().paid()));
       Locator row = visit.page().locator("main tbody tr");
       assertThat(row).containsText("orderId is missing");
       row.locator("a").first().click();
@@ -61,10 +62,13 @@ class ConsoleDeadLettersIT {
   void showsABinaryDeadLetterAndReplaysItUnchanged() {
     byte[] garbage = {(byte) 0xff, 0, (byte) 0xfe};
     Shop.await(
-        scenario.shop().send(new ProducerRecord<>(scenario.topics().closed(), Shop.utf8("x"), garbage)));
+        scenario
+            .shop()
+            .send(new ProducerRecord<>(scenario.topics().closed(), Shop.utf8("x"), garbage)));
     awaitLetters(scenario.topics().closed(), 1);
     try (Visit visit = console.visit()) {
-      visit.openAsOperator("dead-letters?topic=" + TopicNames.deadLetters(scenario.topics().closed()));
+      visit.openAsOperator(
+          "dead-letters?topic=" + TopicNames.deadLetters(scenario.topics().closed()));
       visit.page().locator("main tbody a").first().click();
       assertThat(visit.page().locator("pre")).hasText("/wD+");
       visit.button("Replay").click();
@@ -81,7 +85,8 @@ class ConsoleDeadLettersIT {
     }
     awaitLetters(scenario.topics().created(), 60);
     try (Visit visit = console.visit()) {
-      visit.openAsViewer("dead-letters?topic=" + TopicNames.deadLetters(scenario.topics().created()));
+      visit.openAsViewer(
+          "dead-letters?topic=" + TopicNames.deadLetters(scenario.topics().created()));
       assertThat(visit.page().locator("main tbody tr")).hasCount(50);
       visit.button("Show more").click();
       assertThat(visit.page().locator("main tbody tr")).hasCount(60);

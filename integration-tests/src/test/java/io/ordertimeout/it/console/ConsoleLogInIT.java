@@ -30,7 +30,8 @@ class ConsoleLogInIT {
   void rejectsAWrongPasswordAndAcceptsTheRightOne() {
     try (Visit visit = console.visit().expecting(401, "/api/session")) {
       visit.open("overview").logIn("operator", "wrong");
-      assertThat(visit.page().getByRole(AriaRole.ALERT)).containsText("wrong user name or password");
+      assertThat(visit.page().getByRole(AriaRole.ALERT))
+          .containsText("wrong user name or password");
       assertThat(visit.page().locator("nav")).isHidden();
 
       visit.logIn("operator", Http.OPERATOR_PASSWORD).awaitLive();
@@ -79,7 +80,8 @@ class ConsoleLogInIT {
 
   @Test
   void showsHowLongToWaitAfterTooManyFailures() {
-    try (Service strict = console.scenario().startService("order-timeout.access.max-failures", "1");
+    try (Service strict =
+            console.scenario().startService("order-timeout.access.max-failures", "1");
         Visit visit =
             console
                 .chromium()

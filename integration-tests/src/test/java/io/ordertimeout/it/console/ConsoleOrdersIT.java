@@ -239,7 +239,9 @@ class ConsoleOrdersIT {
       assertThat(keys).hasSize(2).doesNotContainNull();
       assertThat(keys.get(0)).hasSizeGreaterThan(20).isEqualTo(keys.get(1));
       assertThat(
-              scenario.database().count("select count(*) from operator_action where reason = 'once'"))
+              scenario
+                  .database()
+                  .count("select count(*) from operator_action where reason = 'once'"))
           .isEqualTo(1);
     }
   }

@@ -102,7 +102,8 @@ class ConsolePausesIT {
       visit.button("Lift hold on shard 1").click();
       visit.because("the payments were published again").confirm("Lift hold");
       assertThat(visit.page().locator("main")).containsText("No shard is held.");
-      assertThat(scenario.database().count("select count(*) from expiry_hold where lifted_at is null"))
+      assertThat(
+              scenario.database().count("select count(*) from expiry_hold where lifted_at is null"))
           .isZero();
     }
   }
