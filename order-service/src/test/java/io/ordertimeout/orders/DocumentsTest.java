@@ -2,10 +2,13 @@ package io.ordertimeout.orders;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.annotation.JsonSubTypes;
+import io.ordertimeout.orders.operator.OrderBlocker;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;
+import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -48,6 +51,7 @@ class DocumentsTest {
   private static final Pattern METRIC_ROW = Pattern.compile("\\| `(order_timeout_\\w+)` \\|.*");
   private static final Pattern REQUEST_ROW =
       Pattern.compile("\\| `((?:GET|POST|PUT|PATCH|DELETE) /\\S+)` \\|([^|]*)\\|.*");
+  private static final Pattern BLOCKER_ROW = Pattern.compile("\\| `([a-z-]+)` \\|([^|]*)\\|.*");
   private static final Pattern CODE = Pattern.compile("`([^`]+)`");
 
   private static final Pattern LINK = Pattern.compile("!?\\[[^\\]]*]\\(([^)\\s]+)[^)]*\\)");
@@ -102,6 +106,26 @@ class DocumentsTest {
                     row.group(1).startsWith("GET ") ? codeIn(row.group(2)) : Set.of()));
 
     assertThat(listed).isEqualTo(requests());
+  }
+
+  @Test
+  void listsEveryReasonWhyAnOrderIsWaitingWithItsFields() throws IOException {
+    Map<String, Set<String>> listed = new TreeMap<>();
+    lines("api.md")
+        .map(BLOCKER_ROW::matcher)
+        .filter(Matcher::matches)
+        .forEach(row -> listed.put(row.group(1), codeIn(row.group(2))));
+
+    Map<String, Set<String>> blockers = new TreeMap<>();
+    for (JsonSubTypes.Type type : OrderBlocker.class.getAnnotation(JsonSubTypes.class).value()) {
+      blockers.put(
+          type.name(),
+          Stream.of(type.value().getRecordComponents())
+              .map(RecordComponent::getName)
+              .collect(Collectors.toSet()));
+    }
+
+    assertThat(listed).isEqualTo(blockers);
   }
 
   @Test
