@@ -3,13 +3,12 @@ package io.ordertimeout.it.chaos;
 import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.embedded.EmbeddedPostgres;
+import io.ordertimeout.embedded.Ports;
 import io.ordertimeout.it.support.ChildProcess;
 import io.ordertimeout.it.support.TcpProxy;
 import io.ordertimeout.it.support.TestEnvironment;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -42,9 +41,8 @@ final class FaultInjectedPlatform implements AutoCloseable {
 
   private FaultInjectedPlatform() throws IOException {
     this.directory = Files.createTempDirectory("order-timeout-chaos");
-    int[] ports = freePorts();
-    this.kafkaPort = ports[0];
-    this.proxiedKafkaPort = ports[1];
+    this.kafkaPort = Ports.any();
+    this.proxiedKafkaPort = Ports.any();
     this.kafkaProxy = TcpProxy.to(proxiedKafkaPort);
     this.postgres = new EmbeddedPostgres(directory.resolve("postgres"), 0);
     this.postgresProxy = TcpProxy.to(port(postgres.jdbcUrl()));
@@ -95,7 +93,7 @@ final class FaultInjectedPlatform implements AutoCloseable {
     }
     List<String> command = new ArrayList<>();
     command.add(ChildProcess.JAVA);
-    command.addAll(List.of("-Xmx384m", "-XX:+UseSerialGC"));
+    command.addAll(List.of("-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.add(BrokerMain.class.getName());
     command.add(directory.resolve("kafka").toString());
@@ -173,12 +171,5 @@ final class FaultInjectedPlatform implements AutoCloseable {
 
   private static int port(String jdbcUrl) {
     return Integer.parseInt(jdbcUrl.replaceFirst("^.*:(\\d+)/.*$", "$1"));
-  }
-
-  private static int[] freePorts() throws IOException {
-    try (ServerSocket one = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-        ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return new int[] {one.getLocalPort(), other.getLocalPort()};
-    }
   }
 }

@@ -17,9 +17,7 @@ import org.awaitility.core.ConditionTimeoutException;
 final class Fleet implements AutoCloseable {
 
   private static final Duration PATIENCE = Duration.ofMinutes(3);
-  private static final List<String> SMALL =
-      List.of("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
-
+  private static final List<String> JVM_OPTIONS = List.of("-Xmx192m");
   private static final Duration COORDINATOR_PATIENCE = Duration.ofSeconds(90);
 
   private final Scenario scenario;
@@ -126,7 +124,10 @@ final class Fleet implements AutoCloseable {
   private void start() {
     instances.add(
         scenario.startProcess(
-            scenario.name() + "-" + started++, SMALL, "order-timeout.reconciler.interval", "5s"));
+            scenario.name() + "-" + started++,
+            JVM_OPTIONS,
+            "order-timeout.reconciler.interval",
+            "5s"));
   }
 
   private static void stop(ServiceProcess instance) {

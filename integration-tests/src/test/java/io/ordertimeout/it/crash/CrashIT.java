@@ -10,6 +10,7 @@ import io.ordertimeout.it.support.ServiceProcess;
 import io.ordertimeout.it.traffic.Traffic;
 import io.ordertimeout.it.traffic.TrafficProfile;
 import java.time.Duration;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -18,6 +19,7 @@ import org.slf4j.LoggerFactory;
 
 /** Repeated kills of the service under load. */
 @Tag("faults")
+@Order(15)
 class CrashIT {
 
   private static final Logger log = LoggerFactory.getLogger(CrashIT.class);

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.support.ChildProcess;
 import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.ServiceLauncher;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,16 +42,8 @@ final class CrashingProcess {
   }
 
   private static ChildProcess start(Scenario scenario, CrashPoint point, String... settings) {
-    List<String> command = new ArrayList<>();
-    command.add(ChildProcess.JAVA);
-    command.add("-Xmx256m");
-    // The process lives for seconds: a fast start matters more than fast code.
-    command.add("-XX:TieredStopAtLevel=1");
-    command.add("-XX:+UseSerialGC");
-    command.add("-D" + CrashingService.POINT + "=" + point);
-    command.add("-cp");
-    command.add(System.getProperty("java.class.path"));
-    command.add(CrashingService.class.getName());
+    List<String> jvmOptions = List.of("-Xmx256m", "-D" + CrashingService.POINT + "=" + point);
+    List<String> command = new ArrayList<>(ServiceLauncher.test(jvmOptions, CrashingService.class));
     scenario.settings(settings).forEach((name, value) -> command.add("--" + name + "=" + value));
     return ChildProcess.start(scenario.name(), command);
   }
