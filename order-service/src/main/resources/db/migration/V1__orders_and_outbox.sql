@@ -1,4 +1,4 @@
--- One row an order, from the first of its events to the end of its retention.
+-- One row per order, from its first event to the end of its retention.
 -- Unique keys contain order_id, so that the tables can be distributed by it.
 create table order_deadline (
   id             bigint generated always as identity,
@@ -26,13 +26,13 @@ create table order_deadline (
   check (state <> 'PENDING' or deadline is not null)
 ) with (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02);
 
--- What a shard is rebuilt from, nearest deadline first.
+-- For rebuilding a shard, nearest deadline first.
 create index order_deadline_pending on order_deadline (shard, deadline, id) where state = 'PENDING';
 
--- What the purge of settled orders walks along.
+-- For the purge of settled orders.
 create index order_deadline_settled on order_deadline (decided_at) where state <> 'PENDING';
 
--- Events decided but not yet acknowledged by Kafka; deleted once they are.
+-- Events that are decided but not yet acknowledged by Kafka. They are deleted once they are.
 create table outbox (
   id           bigint generated always as identity,
   kind         text        not null check (kind in ('ORDER_CANCELLED', 'ORDER_PAYMENT_CONFLICT')),
@@ -49,8 +49,8 @@ create table outbox (
 
 create index outbox_by_shard on outbox (shard, id);
 
--- Every payment that found its order cancelled or closed. It outlives the outbox row, so that a
--- payment delivered again after its conflict was published does not raise a second one.
+-- Payments that met a cancelled or closed order. A row outlives its outbox row, so that a payment that
+-- is delivered again after its conflict was published does not raise a second one.
 create table payment_conflict (
   order_id    text collate "C" not null,
   payment_id  text        not null,

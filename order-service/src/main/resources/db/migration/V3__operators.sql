@@ -8,10 +8,10 @@ alter table order_deadline drop constraint order_deadline_decided_by_check;
 alter table order_deadline add constraint order_deadline_decided_by_check
   check (decided_by in ('PAYMENT', 'CLOSING', 'EXPIRY', 'STALE', 'OPERATOR'));
 
--- What a search by state and deadline walks along.
+-- For the search by state and deadline.
 create index order_deadline_search on order_deadline (state, deadline, order_id);
 
--- While a pause is in force, no order of its channel, or none at all, is cancelled.
+-- While a pause is in force, no order of its channel, or no order at all, is cancelled.
 create table expiry_pause (
   id              bigint generated always as identity,
   -- Null for all channels.
@@ -19,12 +19,12 @@ create table expiry_pause (
   placed_by_kind  text        not null check (placed_by_kind in ('OPERATOR', 'BREAKER')),
   placed_by       text        not null,
   reason          text        not null,
-  -- Whether the deadlines of orders move by the part of the pause that they lived through.
+  -- Whether deadlines move by the part of the pause that their orders lived through.
   moves_deadlines boolean     not null,
   began_at        timestamptz not null default clock_timestamp(),
   -- When it ends by itself; null for never.
   ends_at         timestamptz,
-  -- When somebody ended it before.
+  -- When it was ended before that.
   ended_at        timestamptz,
   ended_by        text,
   primary key (id),
@@ -33,12 +33,12 @@ create table expiry_pause (
 
 create index expiry_pause_not_ended on expiry_pause (id) where ended_at is null;
 
--- Several instances may trip over the same.
+-- The circuit breakers of several instances may trip at the same time; one pause is enough.
 create unique index expiry_pause_of_breaker on expiry_pause (placed_by_kind)
   where placed_by_kind = 'BREAKER' and ended_at is null;
 
--- The times by which deadlines move, once they are over: of a shard or of all (null), of a channel or
--- of all (null).
+-- The times by which deadlines move, once they are over: for a shard or all shards (null), for a channel
+-- or all channels (null).
 create view interruption (shard, channel, began_at, ended_at) as
   select shard, null::text, began_at, ended_at from shard_outage
   union all
@@ -46,18 +46,18 @@ create view interruption (shard, channel, began_at, ended_at) as
   from expiry_pause
   where moves_deadlines and coalesce(ended_at, ends_at) <= clock_timestamp();
 
--- Who changed what, when and why.
+-- The audit log: who changed what, when and why.
 create table operator_action (
   id              bigint generated always as identity,
   at              timestamptz not null default clock_timestamp(),
   actor           text        not null,
   action          text        not null,
-  -- What was acted on: an order's id, a pause, a hold, a dead letter.
+  -- The id of the order, pause, hold or dead letter that was changed.
   subject         text collate "C" not null,
   reason          text        not null,
   before          jsonb,
   after           jsonb,
-  -- What the caller chose to make a repetition known by, and what it asked for then.
+  -- The key by which the caller identifies repetitions, and the details of the first request.
   idempotency_key text,
   request         jsonb,
   primary key (id),
@@ -67,7 +67,7 @@ create table operator_action (
 create index operator_action_by_subject on operator_action (subject, id);
 create index operator_action_by_time on operator_action (at);
 
--- What each instance last said of itself; rewritten every second.
+-- The latest report of each instance; rewritten every second.
 create table instance_report (
   instance    text        not null,
   reported_at timestamptz not null default clock_timestamp(),
@@ -75,7 +75,7 @@ create table instance_report (
   primary key (instance)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
 
--- What each instance did in a minute.
+-- The activity of each instance, by minute.
 create table activity (
   minute     timestamptz not null,
   instance   text        not null,
@@ -84,7 +84,7 @@ create table activity (
   closed     bigint      not null,
   cancelled  bigint      not null,
   conflicts  bigint      not null,
-  -- Cancellations by lateness: up to each of the bounds of its histogram, and above the last.
+  -- Number of cancellations by lateness: one for each bound of the histogram, and one beyond the last.
   lateness   bigint[]    not null,
   primary key (minute, instance)
 ) with (fillfactor = 50);

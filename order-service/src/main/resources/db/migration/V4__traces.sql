@@ -1,4 +1,4 @@
--- Of an order that is traced: the parent of what becomes of it (W3C Trace Context). A column without
--- a default takes no room in the rows where it is null.
+-- The parent of the spans of a traced order (W3C Trace Context). The column takes no space in rows where
+-- it is null.
 alter table order_deadline add column traceparent text;
 alter table outbox add column traceparent text;

@@ -1,23 +1,26 @@
-// Speaks to the service: as a session, or with a token that is kept in memory alone.
+import { queryString } from './urls.js';
 
-/** An answer that is not what was asked for, or none at all; says why. */
-export class Problem extends Error {
-  constructor(message, status = 0, retryAfter = null) {
+// The client of the service's API. Authenticates with the session cookie, or with a bearer token
+// that is kept in memory only.
+
+/** An error response, or no response at all (status 0). */
+class ApiError extends Error {
+  constructor(message, status = 0, retryAfterSeconds = null) {
     super(message);
     this.status = status;
-    this.retryAfter = retryAfter;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 
-/** Where the session of the browser's tab has what somebody came for while they log in elsewhere. */
-export const CAME_FOR = 'came-for';
+/** The key in sessionStorage of the view to return to after a log-in at an identity provider. */
+export const RETURN_TO = 'return-to';
 
-/** Told when the service does not know us any more. */
-export const access = new EventTarget();
+/** Dispatches "lost" when the service no longer accepts the session or token. */
+export const sessionEvents = new EventTarget();
 
 let token = null;
 
-/** Who is logged in, what they may do, and how one logs in. */
+/** The current user with their roles, and the ways to log in. */
 export let session = {
   name: null, viewer: false, operator: false, passwords: true, tokens: false, providers: [],
 };
@@ -29,80 +32,79 @@ export async function loadSession() {
 
 export async function logIn({ username, password, bearer }) {
   if (bearer) {
-    token = bearer.replace(/^Bearer\s+/i, '').trim();
-    try {
-      await loadSession();
-      if (!session.viewer) {
-        throw new Problem('The token is valid, but has no role that may look at this service.', 403);
-      }
-    } catch (problem) {
-      token = null;
-      await loadSession();
-      throw problem;
-    }
+    await logInWithToken(bearer.replace(/^Bearer\s+/i, '').trim());
     return;
   }
   await send('/api/session', {
     method: 'POST',
-    headers: await changing(),
+    headers: await csrfHeaders(),
     body: new URLSearchParams({ username, password }),
   });
   await loadSession();
 }
 
+async function logInWithToken(bearer) {
+  token = bearer;
+  try {
+    await loadSession();
+    if (!session.viewer) {
+      throw new ApiError('The token is valid but has no role that grants access to this service.', 403);
+    }
+  } catch (error) {
+    token = null;
+    await loadSession();
+    throw error;
+  }
+}
+
 export async function logOut() {
   if (!token) {
-    await send('/api/session/end', { method: 'POST', headers: await changing() });
+    await send('/api/session/end', { method: 'POST', headers: await csrfHeaders() });
   }
   token = null;
   await loadSession();
 }
 
-/** What is at a path, with parameters; those without a value are left out. */
 export async function get(path, parameters = {}, signal) {
-  const query = new URLSearchParams(
-    Object.entries(parameters)
-      .flatMap(([name, value]) => [value].flat().map((one) => [name, one]))
-      .filter(([, value]) => value !== null && value !== undefined && value !== ''),
-  ).toString();
-  const answer = await send(query ? `${path}?${query}` : path, { signal });
-  return answer.json();
+  const query = queryString(parameters);
+  const response = await send(query ? `${path}?${query}` : path, { signal });
+  return response.json();
 }
 
-/** Asks for a change; under the same key it is made once, however often it is asked for. */
-export async function post(path, body, key) {
+/** Requests a change. The service applies requests with the same idempotency key only once. */
+export async function post(path, body, idempotencyKey) {
   const headers = {
-    ...(await changing()),
+    ...(await csrfHeaders()),
     'Content-Type': 'application/json',
-    'Idempotency-Key': key,
+    'Idempotency-Key': idempotencyKey,
   };
-  const answer = await send(path, { method: 'POST', headers, body: JSON.stringify(body) });
-  return answer.json();
+  const response = await send(path, { method: 'POST', headers, body: JSON.stringify(body) });
+  return response.json();
 }
 
-/** The event stream, as it comes in. */
+/** Opens an event stream and returns its body. */
 export async function stream(path, signal) {
-  const answer = await send(path, { signal, headers: { Accept: 'text/event-stream' } });
-  return answer.body;
+  const response = await send(path, { signal, headers: { Accept: 'text/event-stream' } });
+  return response.body;
 }
 
-/** A key that nobody else makes; randomUUID is not there for pages that came without TLS. */
-export function newKey() {
+/** Returns a random key; crypto.randomUUID is not available to pages served without TLS. */
+export function newIdempotencyKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-async function changing() {
+async function csrfHeaders() {
   if (token) {
     return {};
   }
-  if (!xsrfToken()) {
+  if (!csrfToken()) {
     await loadSession();
   }
-  return { 'X-XSRF-TOKEN': xsrfToken() };
+  return { 'X-XSRF-TOKEN': csrfToken() };
 }
 
-function xsrfToken() {
+function csrfToken() {
   const cookie = document.cookie.split('; ').find((pair) => pair.startsWith('XSRF-TOKEN='));
   return cookie ? decodeURIComponent(cookie.slice('XSRF-TOKEN='.length)) : '';
 }
@@ -112,37 +114,39 @@ async function send(path, options) {
   if (token) {
     headers.Authorization = `Bearer ${token}`;
   }
-  let answer;
+  let response;
   try {
-    answer = await fetch(path, { ...options, headers, cache: 'no-store' });
-  } catch (failure) {
-    if (failure.name === 'AbortError') {
-      throw failure;
+    response = await fetch(path, { ...options, headers, cache: 'no-store' });
+  } catch (error) {
+    if (error.name === 'AbortError') {
+      throw error;
     }
-    throw new Problem('The service does not answer. Nothing is known of what it did.');
+    throw new ApiError(options.method === 'POST'
+      ? 'The service did not respond. It is unknown whether the change was made.'
+      : 'The service did not respond.');
   }
-  if (answer.ok) {
-    return answer;
+  if (response.ok) {
+    return response;
   }
-  const problem = new Problem(
-    await detail(answer),
-    answer.status,
-    Number(answer.headers.get('Retry-After')) || null,
+  const error = new ApiError(
+    await errorMessage(response),
+    response.status,
+    Number(response.headers.get('Retry-After')) || null,
   );
-  if (answer.status === 401 && session.name !== null) {
+  if (response.status === 401 && session.name !== null) {
     token = null;
     session = { ...session, name: null, viewer: false, operator: false };
-    access.dispatchEvent(new Event('lost'));
+    sessionEvents.dispatchEvent(new Event('lost'));
   }
-  throw problem;
+  throw error;
 }
 
-async function detail(answer) {
+async function errorMessage(response) {
   try {
-    const problem = await answer.json();
-    const text = problem.detail || problem.title;
+    const { detail, title } = await response.json();
+    const text = detail || title;
     return text.charAt(0).toUpperCase() + text.slice(1);
   } catch {
-    return `The service answered ${answer.status}.`;
+    return `The service responded with status ${response.status}.`;
   }
 }

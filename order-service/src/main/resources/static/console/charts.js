@@ -1,31 +1,35 @@
 import { h, render } from './dom.js';
-import { minute } from './format.js';
+import { formatMinute } from './format.js';
 
-// Charts of sixty minutes, each with the same in words and as a table for those who do not see it.
+// Charts of sixty minutes. Each has a text summary and a table for people who cannot see it.
 
-const dark = matchMedia('(prefers-color-scheme: dark)');
+const darkTheme = matchMedia('(prefers-color-scheme: dark)');
 
 /**
- * A chart over minutes: bars of one line, or several lines over a scale of powers of ten.
+ * A chart of values per minute: a bar chart of one series, or a line chart of several on a
+ * logarithmic scale.
  *
- * Its settings: title; lines, each with a label, a colour (the name of a custom property) and
- * perhaps a dash; write, which says a value; top, where values beyond all bounds (-1) are drawn.
+ * Settings:
+ * - title
+ * - series: each with a label, a colour (the name of a custom property) and optionally a dash
+ * - format: formats a value
+ * - ceiling: where to draw values above the largest measurable one, which the API reports as -1
  */
-export class MinutesChart {
+export class MinuteChart {
   #settings;
   #chart = null;
   #minutes = [];
   #values = [];
-  #box = h('div', { class: 'plot', role: 'img' });
-  #about = h('p', { class: 'minor' });
+  #plot = h('div', { class: 'plot', role: 'img' });
+  #summary = h('p', { class: 'minor' });
   #table = h('div', { class: 'scroll tall', tabindex: '0', role: 'group' });
   #details = h(
     'details',
     { on: { toggle: () => this.#showTable() } },
-    h('summary', {}, 'As a table'),
+    h('summary', {}, 'Show as table'),
     this.#table,
   );
-  #recolour = () => this.#draw();
+  #onThemeChange = () => this.#draw();
 
   constructor(settings) {
     this.#settings = settings;
@@ -33,29 +37,29 @@ export class MinutesChart {
     this.element = h(
       'figure',
       { class: 'chart' },
-      h('figcaption', {}, h('h3', {}, settings.title), this.#about),
-      this.#box,
-      settings.lines.length > 1 && legend(settings.lines),
+      h('figcaption', {}, h('h3', {}, settings.title), this.#summary),
+      this.#plot,
+      settings.series.length > 1 && legend(settings.series),
       this.#details,
     );
-    dark.addEventListener('change', this.#recolour);
+    darkTheme.addEventListener('change', this.#onThemeChange);
   }
 
-  /** Shows minutes (instants) and a list of values for each line; about says it in short. */
-  show(minutes, values, about) {
-    render(this.#about, about);
+  /** Shows the values of each series, one per minute (an instant), and a short summary. */
+  show(minutes, values, summary) {
+    render(this.#summary, summary);
     if (JSON.stringify([minutes, values]) === JSON.stringify([this.#minutes, this.#values])) {
       return;
     }
     this.#minutes = minutes;
     this.#values = values;
-    this.#box.setAttribute('aria-label', `${this.#settings.title}. ${this.#inWords()}`);
+    this.#plot.setAttribute('aria-label', `${this.#settings.title}. ${this.#describe()}`);
     if (this.#chart) {
-      this.#chart.data.labels = minutes.map(minute);
-      this.#drawable().forEach((line, i) => {
-        this.#chart.data.datasets[i].data = line;
+      this.#chart.data.labels = minutes.map(formatMinute);
+      this.#plotted().forEach((data, i) => {
+        this.#chart.data.datasets[i].data = data;
       });
-      this.#scale();
+      this.#setScale();
       this.#chart.update();
     } else {
       this.#draw();
@@ -64,21 +68,21 @@ export class MinutesChart {
   }
 
   close() {
-    dark.removeEventListener('change', this.#recolour);
+    darkTheme.removeEventListener('change', this.#onThemeChange);
     this.#chart?.destroy();
   }
 
-  #inWords() {
-    const { lines, write } = this.#settings;
-    return lines
+  #describe() {
+    const { series, format } = this.#settings;
+    return series
       .map(({ label }, i) => {
-        const known = this.#drawable()[i].filter((value) => value !== null);
-        const most = Math.max(0, ...known);
-        if (most === 0) {
+        const data = this.#plotted()[i];
+        const max = Math.max(0, ...data.filter((value) => value !== null));
+        if (max === 0) {
           return `${label}: none.`;
         }
-        const at = this.#drawable()[i].indexOf(most);
-        return `${label}: at most ${write(this.#values[i][at])}, at ${minute(this.#minutes[at])}.`;
+        const at = data.indexOf(max);
+        return `${label}: maximum ${format(this.#values[i][at])} at ${formatMinute(this.#minutes[at])}.`;
       })
       .join(' ');
   }
@@ -87,45 +91,46 @@ export class MinutesChart {
     if (!this.#details.open) {
       return;
     }
-    const { lines, write } = this.#settings;
+    const { series, format } = this.#settings;
     const heading = (text, attributes) => h('th', { scope: 'col', ...attributes }, text);
     render(this.#table, h(
       'table',
       { 'aria-label': this.#settings.title },
-      h('thead', {}, h('tr', {}, heading('Minute'), lines.map(({ label }) => heading(label, { class: 'number' })))),
+      h('thead', {}, h('tr', {}, heading('Minute'), series.map(({ label }) => heading(label, { class: 'number' })))),
       h('tbody', {}, this.#minutes.map((at, i) => h(
         'tr',
         {},
-        h('th', { scope: 'row' }, minute(at)),
-        this.#values.map((line) => h('td', { class: 'number' }, line[i] === null ? '–' : write(line[i]))),
+        h('th', { scope: 'row' }, formatMinute(at)),
+        this.#values.map((data) =>
+          h('td', { class: 'number' }, data[i] === null ? '–' : format(data[i]))),
       ))),
     ));
   }
 
-  #drawable() {
-    return this.#values.map((line) => line.map((value) => (value < 0 ? this.#settings.top : value)));
+  #plotted() {
+    return this.#values.map((data) => data.map((value) => (value < 0 ? this.#settings.ceiling : value)));
   }
 
   #draw() {
     this.#chart?.destroy();
     const css = getComputedStyle(document.documentElement);
     const colour = (name) => css.getPropertyValue(name).trim();
-    const { lines, write } = this.#settings;
-    const bars = lines.length === 1;
+    const { series, format } = this.#settings;
+    const bars = series.length === 1;
     const ticks = { color: colour('--muted'), font: { family: css.fontFamily, size: 12 } };
     const canvas = h('canvas');
-    render(this.#box, canvas);
+    render(this.#plot, canvas);
     this.#chart = new window.Chart(canvas, {
       type: bars ? 'bar' : 'line',
       data: {
-        labels: this.#minutes.map(minute),
-        datasets: this.#drawable().map((data, i) => ({
+        labels: this.#minutes.map(formatMinute),
+        datasets: this.#plotted().map((data, i) => ({
           data,
-          label: lines[i].label,
-          backgroundColor: colour(lines[i].colour),
-          borderColor: colour(lines[i].colour),
+          label: series[i].label,
+          backgroundColor: colour(series[i].colour),
+          borderColor: colour(series[i].colour),
           borderWidth: bars ? 0 : 2,
-          borderDash: lines[i].dash,
+          borderDash: series[i].dash,
           pointRadius: 2,
           barPercentage: 0.94,
           categoryPercentage: 0.94,
@@ -142,8 +147,8 @@ export class MinutesChart {
             displayColors: !bars,
             callbacks: {
               label: ({ datasetIndex, dataIndex }) =>
-                (bars ? '' : `${lines[datasetIndex].label}: `)
-                  + write(this.#values[datasetIndex][dataIndex]),
+                (bars ? '' : `${series[datasetIndex].label}: `)
+                  + format(this.#values[datasetIndex][dataIndex]),
             },
           },
         },
@@ -155,27 +160,27 @@ export class MinutesChart {
                 suggestedMax: 4,
                 grid: { color: colour('--grid') },
                 border: { display: false },
-                ticks: { ...ticks, precision: 0, maxTicksLimit: 5, callback: (value) => write(value) },
+                ticks: { ...ticks, precision: 0, maxTicksLimit: 5, callback: (value) => format(value) },
               }
             : {
                 type: 'logarithmic',
                 min: 1,
                 grid: { color: colour('--grid') },
                 border: { display: false },
-                ticks: { ...ticks, callback: (value) => (isPowerOfTen(value) ? write(value) : null) },
+                ticks: { ...ticks, callback: (value) => (isPowerOfTen(value) ? format(value) : null) },
               },
         },
       },
     });
-    this.#scale();
+    this.#setScale();
     this.#chart.update();
   }
 
-  // Whole powers of ten, so that the scale stands still while values change.
-  #scale() {
-    if (this.#settings.lines.length > 1) {
-      const most = Math.max(1_000, ...this.#drawable().flat().filter((value) => value !== null));
-      this.#chart.options.scales.y.max = 10 ** Math.ceil(Math.log10(most));
+  // The maximum is a power of ten, so that the scale stays the same while values change.
+  #setScale() {
+    if (this.#settings.series.length > 1) {
+      const max = Math.max(1_000, ...this.#plotted().flat().filter((value) => value !== null));
+      this.#chart.options.scales.y.max = 10 ** Math.ceil(Math.log10(max));
     }
   }
 }
@@ -184,7 +189,7 @@ function isPowerOfTen(value) {
   return Number.isInteger(Math.log10(value));
 }
 
-function legend(lines) {
-  return h('ul', { class: 'legend', 'aria-hidden': 'true' }, lines.map(({ label, dash }) =>
+function legend(series) {
+  return h('ul', { class: 'legend', 'aria-hidden': 'true' }, series.map(({ label, dash }) =>
     h('li', { class: dash ? 'line dashed' : 'line' }, label)));
 }

@@ -1,9 +1,12 @@
-// Builds nodes, and changes shown nodes into newly built ones, so that what is focused, selected,
-// scrolled or opened stays so while numbers change every second. Text only ever becomes text nodes.
+import { viewHref } from './urls.js';
+
+// Builds DOM nodes, and patches displayed nodes to match newly built ones, so that focus, selection,
+// scroll positions and open details survive an update every second. Text is only ever inserted as
+// text nodes, so data from the API cannot inject markup.
 
 /**
- * A node. Attributes that are null, undefined or false are left out; `on` has listeners by event.
- * Children may be nodes, texts, numbers, nothing, or lists of those.
+ * Creates an element. Attributes that are null, undefined or false are omitted; `on` maps event
+ * types to listeners. Children may be nodes, strings, numbers, empty values, or nested lists of these.
  */
 export function h(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
@@ -27,48 +30,51 @@ function nodes(children) {
     .map((child) => (child instanceof Node ? child : document.createTextNode(String(child))));
 }
 
-// One listener a kind of event, which asks for the handler of the day: the node outlives handlers.
+// The listener looks up its handler at the time of the event, because a patched node gets new ones.
 function listen(node, handlers) {
   node.handlers = handlers;
-  for (const kind of Object.keys(handlers)) {
-    node.addEventListener(kind, (event) => node.handlers?.[kind]?.(event));
+  for (const type of Object.keys(handlers)) {
+    node.addEventListener(type, (event) => node.handlers?.[type]?.(event));
   }
 }
 
-/** Makes these the children of a node, keeping the nodes that fit; what has a data-key fits its like. */
+/**
+ * Replaces the children of a node, patching existing children where possible. Elements with a
+ * data-key are matched by it, others by their position.
+ */
 export function render(parent, ...children) {
-  const wanted = nodes(children);
-  const keys = new Set(wanted.map(key).filter(Boolean));
-  const kept = new Map();
+  const target = nodes(children);
+  const keys = new Set(target.map(keyOf).filter(Boolean));
+  const keyed = new Map();
   for (const node of [...parent.childNodes]) {
-    if (keys.has(key(node))) {
-      kept.set(key(node), node);
-    } else if (key(node)) {
-      drop(node);
+    if (keys.has(keyOf(node))) {
+      keyed.set(keyOf(node), node);
+    } else if (keyOf(node)) {
+      remove(node);
     }
   }
-  wanted.forEach((node, i) => {
-    const there = parent.childNodes[i] ?? null;
-    const old = key(node) ? (kept.get(key(node)) ?? null) : key(there) ? null : there;
-    if (!old || !fits(old, node)) {
-      parent.insertBefore(node, there);
+  target.forEach((node, i) => {
+    const current = parent.childNodes[i] ?? null;
+    const old = keyOf(node) ? (keyed.get(keyOf(node)) ?? null) : keyOf(current) ? null : current;
+    if (!old || !canPatch(old, node)) {
+      parent.insertBefore(node, current);
       if (old) {
-        drop(old);
+        remove(old);
       }
       return;
     }
-    if (old !== there) {
-      parent.insertBefore(old, there);
+    if (old !== current) {
+      parent.insertBefore(old, current);
     }
-    become(old, node);
+    patch(old, node);
   });
-  while (parent.childNodes.length > wanted.length) {
-    drop(parent.lastChild);
+  while (parent.childNodes.length > target.length) {
+    remove(parent.lastChild);
   }
 }
 
-// Whoever was there is led to the top of the view, not out of the page.
-function drop(node) {
+// Focus moves from a removed node to the heading of the view; otherwise it would leave the page.
+function remove(node) {
   const focused = node.contains(document.activeElement);
   node.remove();
   if (focused) {
@@ -76,11 +82,11 @@ function drop(node) {
   }
 }
 
-function key(node) {
+function keyOf(node) {
   return node?.nodeType === Node.ELEMENT_NODE ? node.getAttribute('data-key') : null;
 }
 
-function fits(old, node) {
+function canPatch(old, node) {
   if (old.nodeType !== node.nodeType || old.nodeName !== node.nodeName) {
     return false;
   }
@@ -90,7 +96,7 @@ function fits(old, node) {
   return Object.keys(old.handlers ?? {}).join() === Object.keys(node.handlers ?? {}).join();
 }
 
-function become(old, node) {
+function patch(old, node) {
   if (node.nodeType !== Node.ELEMENT_NODE) {
     if (old.data !== node.data) {
       old.data = node.data;
@@ -99,7 +105,7 @@ function become(old, node) {
   }
   old.handlers = node.handlers;
   for (const { name } of [...old.attributes]) {
-    // Whether details are open is the reader's choice.
+    // The user decides whether details are open.
     if (!node.hasAttribute(name) && !(name === 'open' && old.nodeName === 'DETAILS')) {
       old.removeAttribute(name);
     }
@@ -114,7 +120,7 @@ function become(old, node) {
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-// Each has a shape of its own, so that none is told from another by its colour alone.
+// Each icon has its own shape, so that no status is distinguished by colour alone.
 const ICONS = {
   ok: ['M8 1.2a6.8 6.8 0 1 0 0 13.6A6.8 6.8 0 0 0 8 1.2Z', 'M4.8 8.2 7 10.4l4.2-4.6'],
   warn: ['M8 1.6 15 14H1Z', 'M8 6v4M8 11.9v.3'],
@@ -125,49 +131,39 @@ const ICONS = {
   closed: ['M2 2h12v12H2Z', 'M5 8h6'],
 };
 
-export function icon(name) {
+function icon(name) {
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', '0 0 16 16');
   svg.setAttribute('class', 'icon');
   svg.setAttribute('aria-hidden', 'true');
-  ICONS[name].forEach((d, i) => {
+  for (const d of ICONS[name]) {
     const path = document.createElementNS(SVG, 'path');
     path.setAttribute('d', d);
-    path.setAttribute('class', i === 0 ? 'shape' : 'sign');
     svg.append(path);
-  });
+  }
   return svg;
 }
 
-/** A text after a shape, both of the same meaning: ok, warn, bad, info, wait, pause or closed. */
-export function badge(meaning, ...children) {
-  return h('span', { class: `badge ${meaning}` }, icon(meaning), h('span', {}, ...children));
+/** A status with its icon; the level is ok, warn, bad, info, wait, pause or closed. */
+export function badge(level, ...children) {
+  return h('span', { class: `badge ${level}` }, icon(level), h('span', {}, ...children));
 }
 
 /** A link to a view of this page. */
-export function to(view, parameters, ...children) {
-  return h('a', { href: address(view, parameters) }, ...children);
+export function viewLink(view, parameters, ...children) {
+  return h('a', { href: viewHref(view, parameters) }, ...children);
 }
 
-export function address(view, parameters = {}) {
-  const pairs = Object.entries(parameters)
-    .flatMap(([name, value]) => [value].flat().map((one) => [name, one]))
-    .filter(([, value]) => value !== null && value !== undefined && value !== '')
-    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
-  return `#/${view}${pairs.length ? `?${pairs.join('&')}` : ''}`;
-}
-
-/** What somebody else wrote: set apart, so that no direction of writing in it reaches beyond it. */
-export function foreign(text, attributes = {}) {
+/** Text from outside the console, isolated so that its writing direction affects nothing else. */
+export function untrusted(text, attributes = {}) {
   return h('bdi', attributes, printable(text));
 }
 
-/** The id of an order, whatever characters it has. */
 export function orderId(id) {
-  return foreign(id, { class: 'id' });
+  return untrusted(id, { class: 'id' });
 }
 
-// Characters that have no shape, or that turn the others around, are written as their number.
+// Escapes invisible characters and those that change the writing direction.
 function printable(text) {
   return String(text).replace(
     /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu,
@@ -175,32 +171,23 @@ function printable(text) {
   );
 }
 
-/** A term and what it is, for a list of facts; nothing if there is nothing to tell. */
+/** A term and its value in a description list; null if the value is empty. */
 export function fact(term, ...values) {
-  const shown = nodes(values);
-  return shown.length === 0 ? null : h('div', {}, h('dt', {}, term), h('dd', {}, shown));
+  const content = nodes(values);
+  return content.length === 0 ? null : h('div', {}, h('dt', {}, term), h('dd', {}, content));
 }
 
 /**
- * A table that scrolls in itself where it is wider than the page. One of the class cards becomes a
- * list of cards on a narrow page; its roles are named, since it does not look like a table then.
+ * A table that scrolls horizontally where it is wider than the page. With the class "cards", each row
+ * becomes a card on a narrow page. That needs explicit roles, because changing the display of table
+ * elements removes their implicit ones.
  */
 export function table(caption, head, rows, attributes = {}) {
   const cards = attributes.class?.startsWith('cards') ?? false;
   const body = rows.flat(Infinity).filter(Boolean);
-  const titles = head.map((cell) => (typeof cell === 'string' ? cell : cell.text));
   if (cards) {
-    for (const row of body) {
-      row.setAttribute('role', 'row');
-      [...row.children].forEach((cell, i) => {
-        cell.setAttribute('role', cell.nodeName === 'TH' ? 'rowheader' : 'cell');
-        cell.setAttribute('data-label', titles[i]);
-        // One piece, to stand beside its label.
-        const content = h('span');
-        content.append(...cell.childNodes);
-        cell.append(content);
-      });
-    }
+    const labels = head.map((cell) => cell.text ?? cell);
+    body.forEach((row) => labelCells(row, labels));
   }
   const role = (name) => (cards ? { role: name } : {});
   return h(
@@ -209,36 +196,43 @@ export function table(caption, head, rows, attributes = {}) {
     h(
       'table',
       { ...role('table'), 'aria-label': caption, ...attributes },
-      h('thead', role('rowgroup'), h('tr', role('row'), head.map((cell) => column(cell, cards)))),
+      h('thead', role('rowgroup'),
+        h('tr', role('row'), head.map((cell) => headCell(cell, role('columnheader'))))),
       h('tbody', role('rowgroup'), body),
     ),
   );
 }
 
-function column(cell, cards) {
+function labelCells(row, labels) {
+  row.setAttribute('role', 'row');
+  [...row.children].forEach((cell, i) => {
+    cell.setAttribute('role', cell.nodeName === 'TH' ? 'rowheader' : 'cell');
+    cell.setAttribute('data-label', labels[i]);
+    // A single element, so that the content stays together beside its label.
+    const content = h('span');
+    content.append(...cell.childNodes);
+    cell.append(content);
+  });
+}
+
+function headCell(cell, role) {
   const { text, ...attributes } = typeof cell === 'string' ? { text: cell } : cell;
-  if (text === '') {
-    return h('td', {});
-  }
-  return h('th', { scope: 'col', ...(cards ? { role: 'columnheader' } : {}), ...attributes }, text);
+  return text === '' ? h('td') : h('th', { scope: 'col', ...role, ...attributes }, text);
 }
 
-/** What stands where something is awaited. */
-export function loading(what = 'Loading') {
-  return h('p', { class: 'state', 'aria-busy': 'true' }, `${what} …`);
+export function loading(text = 'Loading') {
+  return h('p', { class: 'state', 'aria-busy': 'true' }, `${text}…`);
 }
 
-/** What stands where there is nothing. */
-export function empty(...text) {
+export function emptyState(...text) {
   return h('p', { class: 'state' }, ...text);
 }
 
-/** What stands where something could not be had. */
-export function failed(problem, again) {
+export function errorState(error, retry) {
   return h(
     'div',
     { class: 'state' },
-    h('p', {}, badge('bad', problem.message)),
-    again && h('button', { type: 'button', on: { click: again } }, 'Try again'),
+    h('p', {}, badge('bad', error.message)),
+    h('button', { type: 'button', on: { click: retry } }, 'Try again'),
   );
 }

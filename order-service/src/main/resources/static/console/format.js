@@ -1,46 +1,46 @@
 import { h } from './dom.js';
 
-// Numbers and times as the reader's browser writes them.
+// Formats numbers, amounts and times in the browser's locale.
 
-const NUMBERS = new Intl.NumberFormat();
-const SECONDS = new Intl.DateTimeFormat(undefined, {
+const NUMBER = new Intl.NumberFormat();
+const TIME_WITH_SECONDS = new Intl.DateTimeFormat(undefined, {
   hour: '2-digit', minute: '2-digit', second: '2-digit',
 });
-const MINUTES = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
-const DAYS = new Intl.DateTimeFormat(undefined, {
+const TIME = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const DATE_AND_TIME = new Intl.DateTimeFormat(undefined, {
   year: 'numeric', month: 'short', day: 'numeric',
   hour: '2-digit', minute: '2-digit', second: '2-digit',
 });
 
-export function count(number) {
-  return NUMBERS.format(number);
+export function formatNumber(number) {
+  return NUMBER.format(number);
 }
 
-/** The number with the noun, in the plural where it is not one. */
-export function counted(number, noun, nouns = `${noun}s`) {
-  return `${count(number)} ${number === 1 ? noun : nouns}`;
+/** The number followed by the noun in the singular or plural. */
+export function pluralize(number, singular, plural = `${singular}s`) {
+  return `${formatNumber(number)} ${number === 1 ? singular : plural}`;
 }
 
-export function money(value, currency) {
+export function formatMoney(value, currency) {
   try {
     return new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(value);
   } catch {
-    // Not a code of three letters: points of some kind.
-    return `${NUMBERS.format(value)} ${currency}`;
+    // Not an ISO 4217 code, such as loyalty points.
+    return `${NUMBER.format(value)} ${currency}`;
   }
 }
 
-// Below it four amounts in full do not stand side by side.
+// Below this width, four amounts in full do not fit next to each other.
 const narrow = matchMedia('(max-width: 1400px)');
 
-/** An amount where space is short and its currency stands elsewhere; in full in its title. */
-export function sum(value, currency) {
-  let digits = 0;
+/** An amount without its currency, abbreviated if large; the title has the full amount. */
+export function compactMoney(value, currency) {
+  let digits = 2;
   try {
     digits = new Intl.NumberFormat(undefined, { style: 'currency', currency })
       .resolvedOptions().maximumFractionDigits;
   } catch {
-    digits = 2;
+    // Not an ISO 4217 code.
   }
   const text =
     Math.abs(value) < (narrow.matches ? 1_000 : 10_000)
@@ -50,11 +50,11 @@ export function sum(value, currency) {
       : new Intl.NumberFormat(undefined, {
         notation: 'compact', maximumSignificantDigits: narrow.matches ? 3 : 4,
       }).format(value);
-  return h('span', { title: money(value, currency) }, text);
+  return h('span', { title: formatMoney(value, currency) }, text);
 }
 
-/** A span of time, in its two greatest units. */
-export function span(milliseconds) {
+/** A duration in its two largest units. */
+export function formatDuration(milliseconds) {
   const total = Math.abs(milliseconds);
   if (total < 1_000) {
     return `${Math.round(total)} ms`;
@@ -74,8 +74,8 @@ export function span(milliseconds) {
     .join(' ');
 }
 
-/** A span such as PT1H2M3.5S, in milliseconds; NaN if it is none. */
-export function spanOf(iso) {
+/** Parses an ISO-8601 duration such as PT1H2M3.5S to milliseconds; NaN if invalid. */
+export function parseDuration(iso) {
   const parts = /^PT(?:(-?\d+)H)?(?:(-?\d+)M)?(?:(-?[\d.]+)S)?$/.exec(iso);
   if (!parts) {
     return NaN;
@@ -84,48 +84,50 @@ export function spanOf(iso) {
   return ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1_000;
 }
 
-export function utc(instant) {
+export function formatUtc(instant) {
   return `${new Date(instant).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** The time of a day, and the day if it is not today's; its title is the same in UTC. */
-export function time(instant, attributes = {}) {
+/** A time element, with the date unless it is today; the title has the time in UTC. */
+export function timeElement(instant) {
   const date = new Date(instant);
   const today = date.toDateString() === new Date().toDateString();
   return h(
     'time',
-    { datetime: date.toISOString(), title: utc(date), ...attributes },
-    (today ? SECONDS : DAYS).format(date),
+    { datetime: date.toISOString(), title: formatUtc(date) },
+    (today ? TIME_WITH_SECONDS : DATE_AND_TIME).format(date),
   );
 }
 
-/** The minute, as the charts write it. */
-export function minute(instant) {
-  return MINUTES.format(new Date(instant));
+export function formatMinute(instant) {
+  return TIME.format(new Date(instant));
 }
 
-export function second(instant) {
-  return SECONDS.format(new Date(instant));
+export function formatTime(instant) {
+  return TIME_WITH_SECONDS.format(new Date(instant));
 }
 
-/** How far off a time is: in 3 min, 3 min ago. */
-export function fromNow(instant, now) {
-  const away = new Date(instant).getTime() - now;
-  return Math.abs(away) < 1_000 ? 'now' : away > 0 ? `in ${span(away)}` : `${span(away)} ago`;
+/** The time relative to now: "in 3 min", "now" or "3 min ago". */
+export function relativeTime(instant, now) {
+  const offset = new Date(instant).getTime() - now;
+  if (Math.abs(offset) < 1_000) {
+    return 'now';
+  }
+  return offset > 0 ? `in ${formatDuration(offset)}` : `${formatDuration(offset)} ago`;
 }
 
-export function zone() {
+export function timeZone() {
   return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** As a field of type datetime-local takes it. */
-export function localInput(instant) {
+/** Converts an instant to the value of an input of type datetime-local. */
+export function toLocalInput(instant) {
   const date = new Date(instant);
   const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
   return local.toISOString().slice(0, 19);
 }
 
-/** What such a field says, as an instant; null if it says nothing. */
-export function instantOf(local) {
+/** Converts the value of such an input to an instant; null if it is empty. */
+export function fromLocalInput(local) {
   return local ? new Date(local).toISOString() : null;
 }

@@ -1,50 +1,50 @@
 import { get, stream } from './api.js';
 
-// Follows the overview as the service sends it, and comes back by itself when it is cut off. Read
-// with fetch and not with an EventSource, which can send no token and tells no status.
+// Follows the service's event stream and reconnects when it breaks. Uses fetch instead of
+// EventSource, which can neither send a token nor report the response status.
 
-const SILENCE = 10_000;
-const FIRST_PAUSE = 500;
-const LONGEST_PAUSE = 8_000;
+const MAX_SILENCE_MILLIS = 10_000;
+const FIRST_DELAY_MILLIS = 500;
+const MAX_DELAY_MILLIS = 8_000;
 
-/** Follows the overview until the signal is aborted. */
-export async function follow(signal, onOverview, onConnection) {
-  let pause = FIRST_PAUSE;
+/** Passes on overviews and whether the service is reachable, until the signal is aborted. */
+export async function followOverview(signal, onOverview, onConnection) {
+  let delay = FIRST_DELAY_MILLIS;
   while (!signal.aborted) {
     const connection = new AbortController();
-    const end = () => connection.abort();
-    signal.addEventListener('abort', end);
-    addEventListener('online', end);
-    let watchdog = setTimeout(end, SILENCE);
+    const disconnect = () => connection.abort();
+    signal.addEventListener('abort', disconnect);
+    addEventListener('online', disconnect);
+    let watchdog = setTimeout(disconnect, MAX_SILENCE_MILLIS);
     try {
       const body = await stream('/api/live', connection.signal);
       onConnection(true);
       for await (const event of events(body)) {
         clearTimeout(watchdog);
-        watchdog = setTimeout(end, SILENCE);
+        watchdog = setTimeout(disconnect, MAX_SILENCE_MILLIS);
         if (event.name === 'overview') {
-          pause = FIRST_PAUSE;
+          delay = FIRST_DELAY_MILLIS;
           onOverview(JSON.parse(event.data));
         }
       }
-    } catch (problem) {
-      if (problem.status === 401 || problem.status === 403) {
+    } catch (error) {
+      if (error.status === 401 || error.status === 403) {
         return;
       }
-      if (problem.status === 503) {
-        // Too many follow already, or it is ending: ask now and then.
+      if (error.status === 503) {
+        // The instance has too many streams or is shutting down: poll instead.
         await get('/api/overview', {}, signal).then(onOverview, () => {});
       }
     } finally {
       clearTimeout(watchdog);
-      signal.removeEventListener('abort', end);
-      removeEventListener('online', end);
+      signal.removeEventListener('abort', disconnect);
+      removeEventListener('online', disconnect);
     }
     if (!signal.aborted) {
       onConnection(false);
-      // Not all at once when an instance comes back.
-      await sleep(pause * (0.75 + Math.random() / 2), signal);
-      pause = Math.min(2 * pause, LONGEST_PAUSE);
+      // Jitter, so that browsers do not all reconnect at once when an instance comes back.
+      await sleep(delay * (0.75 + Math.random() / 2), signal);
+      delay = Math.min(2 * delay, MAX_DELAY_MILLIS);
     }
   }
 }
@@ -60,7 +60,7 @@ async function* events(body) {
       }
       text += value;
       for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-        yield event(text.slice(0, end));
+        yield parseEvent(text.slice(0, end));
         text = text.slice(end + 2);
       }
     }
@@ -69,22 +69,22 @@ async function* events(body) {
   }
 }
 
-function event(text) {
+function parseEvent(text) {
   const fields = text.split('\n').map((line) => {
     const colon = line.indexOf(':');
     return [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, '')];
   });
-  const all = (name) => fields.filter(([field]) => field === name).map(([, value]) => value);
-  return { name: all('event').at(-1) ?? 'message', data: all('data').join('\n') };
+  const values = (name) => fields.filter(([field]) => field === name).map(([, value]) => value);
+  return { name: values('event').at(-1) ?? 'message', data: values('data').join('\n') };
 }
 
-/** Waits, but not longer than until the network is back or nobody follows any more. */
+/** Waits until the time has passed, the network is back, or the signal is aborted. */
 async function sleep(milliseconds, signal) {
-  const awake = new AbortController();
+  const done = new AbortController();
   await new Promise((resolve) => {
     setTimeout(resolve, milliseconds);
-    signal.addEventListener('abort', resolve, { signal: awake.signal });
-    addEventListener('online', resolve, { signal: awake.signal });
+    signal.addEventListener('abort', resolve, { signal: done.signal });
+    addEventListener('online', resolve, { signal: done.signal });
   });
-  awake.abort();
+  done.abort();
 }

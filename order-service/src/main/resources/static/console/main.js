@@ -1,30 +1,30 @@
-import { CAME_FOR, access, loadSession, logOut, session } from './api.js';
-import { badge, failed, h, loading, render, to } from './dom.js';
-import { second, span, time } from './format.js';
-import { follow } from './live.js';
+import { loadSession, logOut, RETURN_TO, session, sessionEvents } from './api.js';
+import { badge, errorState, h, loading, render, viewLink } from './dom.js';
+import { formatDuration, formatTime, timeElement } from './format.js';
+import { followOverview } from './live.js';
 import { auditView } from './views/audit.js';
 import { deadLettersView } from './views/dead-letters.js';
-import { logInView } from './views/log-in.js';
+import { logInView } from './views/login.js';
 import { orderView } from './views/order.js';
 import { ordersView } from './views/orders.js';
 import { overviewView } from './views/overview.js';
 import { pausesView } from './views/pauses.js';
 import { shardsView } from './views/shards.js';
 
-// A view is a function of its parameters and the page; it gives its title and element, and may have
-// show(overview), tick() every second, refresh() and close().
+// Each view is a function of its URL parameters and the page. It returns its title and element, and
+// optionally show(overview), tick() (called every second), refresh() and close().
 const VIEWS = {
-  overview: { text: 'Overview', open: overviewView },
-  orders: { text: 'Orders', open: ordersView },
-  pauses: { text: 'Pauses', open: pausesView },
-  shards: { text: 'Shards', open: shardsView },
-  'dead-letters': { text: 'Dead letters', open: deadLettersView },
-  audit: { text: 'Audit', open: auditView },
-  order: { under: 'orders', open: orderView },
+  overview: { label: 'Overview', open: overviewView },
+  orders: { label: 'Orders', open: ordersView },
+  pauses: { label: 'Pauses', open: pausesView },
+  shards: { label: 'Shards', open: shardsView },
+  'dead-letters': { label: 'Dead letters', open: deadLettersView },
+  audit: { label: 'Audit log', open: auditView },
+  order: { parent: 'orders', open: orderView },
 };
 
-/** From then on what is seen counts as old. */
-const OLD = 5_000;
+const STALE_AFTER_MILLIS = 5_000;
+const TOAST_MILLIS = 8_000;
 
 const $ = (id) => document.getElementById(id);
 const main = $('main');
@@ -32,81 +32,75 @@ const main = $('main');
 let view = null;
 let following = null;
 let overview = null;
-let heardAt = null;
+let receivedAt = null;
 let connected = false;
-let wasOld = false;
-// By how much the service's clock, which is Postgres's, is ahead of this one.
-let ahead = 0;
-let telling;
+let wasStale = false;
+// Difference between Postgres's clock, which the service uses, and the browser's.
+let clockOffsetMillis = 0;
+let toastTimer;
 
 const page = {
-  get overview() {
-    return overview;
-  },
-  now: () => Date.now() + ahead,
-  tell,
-  /** Asks anew for what is shown, as after a change. */
+  now: () => Date.now() + clockOffsetMillis,
+  notify,
   refresh: () => view?.refresh?.(),
 };
 
-/** Says that something was done; goes away by itself. */
-function tell(...text) {
-  clearTimeout(telling);
-  render($('told'), badge('ok', ...text));
-  telling = setTimeout(() => render($('told')), 8_000);
+function notify(message) {
+  clearTimeout(toastTimer);
+  render($('toast'), badge('ok', message));
+  toastTimer = setTimeout(() => render($('toast')), TOAST_MILLIS);
 }
 
-function route(moved) {
+function showView(moveFocus) {
   const hash = location.hash.slice(1) || '/overview';
   const [path, query = ''] = hash.split(/\?(.*)/s);
   const name = path.replace(/^\//, '');
-  const known = VIEWS[name];
+  const definition = VIEWS[name];
   view?.close?.();
-  view = known
-    ? known.open(new URLSearchParams(query), page)
-    : { title: 'No such view', element: h('p', {}, to('overview', {}, 'Go to the overview')) };
-  showNavigation(known?.under ?? name);
+  view = definition
+    ? definition.open(new URLSearchParams(query), page)
+    : { title: 'Page not found', element: h('p', {}, viewLink('overview', {}, 'Go to the overview')) };
+  showNavigation(definition?.parent ?? name);
   main.setAttribute('data-view', hash);
   document.title = `${view.title} · Order timeout`;
-  render(main);
-  main.append(
-    h('h1', { tabindex: '-1', class: view.titleUnseen ? 'unseen' : null }, view.heading ?? view.title),
+  main.replaceChildren(
+    h('h1', { tabindex: '-1', class: view.hideTitle ? 'visually-hidden' : null }, view.heading ?? view.title),
     view.element,
   );
   if (overview) {
     view.show?.(overview);
   }
-  if (moved) {
+  if (moveFocus) {
     main.querySelector('h1').focus({ preventScroll: true });
     scrollTo(0, 0);
   }
 }
 
 function showNavigation(current) {
-  const nav = $('views');
-  nav.hidden = false;
-  render(nav, h('ul', {}, Object.entries(VIEWS).filter(([, { text }]) => text).map(
-    ([name, { text }]) =>
-      h('li', {}, h('a', { href: `#/${name}`, 'aria-current': name === current ? 'page' : null }, text)),
+  const navigation = $('navigation');
+  navigation.hidden = false;
+  render(navigation, h('ul', {}, Object.entries(VIEWS).filter(([, { label }]) => label).map(
+    ([name, { label }]) =>
+      h('li', {}, h('a', { href: `#/${name}`, 'aria-current': name === current ? 'page' : null }, label)),
   )));
 }
 
-function showWho() {
+function showUser() {
   render(
-    $('who'),
+    $('user'),
     session.name !== null && [
-      h('span', { class: 'name' }, h('bdi', {}, session.name), !session.operator && ' (may only look)'),
-      h('button', { type: 'button', class: 'small', on: { click: leave } }, 'Log out'),
+      h('span', { class: 'name' }, h('bdi', {}, session.name), !session.operator && ' (read-only access)'),
+      h('button', { type: 'button', class: 'small', on: { click: endSession } }, 'Log out'),
     ],
   );
 }
 
-async function leave() {
+async function endSession() {
   try {
     await logOut();
-  } catch (problem) {
-    if (problem.status !== 401) {
-      render($('told'), badge('bad', problem.message));
+  } catch (error) {
+    if (error.status !== 401) {
+      render($('toast'), badge('bad', error.message));
       return;
     }
   }
@@ -117,71 +111,73 @@ function showLogIn(notice) {
   following?.abort();
   following = null;
   overview = null;
-  heardAt = null;
+  receivedAt = null;
   view?.close?.();
   view = logInView(notice, () => start(true));
   document.title = 'Log in · Order timeout';
   document.querySelectorAll('dialog').forEach((dialog) => dialog.close());
-  $('views').hidden = true;
-  $('old').hidden = true;
+  $('navigation').hidden = true;
+  $('stale').hidden = true;
   render($('connection'));
-  render($('told'));
-  showWho();
-  render(main);
-  main.append(view.element);
+  render($('toast'));
+  showUser();
+  main.replaceChildren(view.element);
   view.focus();
 }
 
-function start(moved) {
-  showWho();
+function start(moveFocus) {
+  showUser();
   following = new AbortController();
-  follow(following.signal, hear, (now) => {
-    connected = now;
+  followOverview(following.signal, receive, (isConnected) => {
+    connected = isConnected;
     showConnection();
   });
-  route(moved);
+  showView(moveFocus);
 }
 
-function hear(heard) {
-  overview = heard;
-  heardAt = Date.now();
-  ahead = new Date(heard.at).getTime() - heardAt;
+function receive(received) {
+  overview = received;
+  receivedAt = Date.now();
+  clockOffsetMillis = new Date(received.at).getTime() - receivedAt;
   showConnection();
-  view?.show?.(heard);
+  view?.show?.(received);
 }
 
-// Says it once when it turns, and shows it all the time.
+// Updates the connection status. Screen readers hear only changes between stale and up to date.
 function showConnection() {
   if (!following) {
     return;
   }
-  const age = heardAt === null ? null : Date.now() - heardAt;
-  const old = age !== null && age > OLD;
+  const age = receivedAt === null ? null : Date.now() - receivedAt;
+  const stale = age !== null && age > STALE_AFTER_MILLIS;
   render(
     $('connection'),
-    age === null
-      ? badge('wait', 'Connecting')
-      : old
-        ? badge('warn', 'Old')
-        : badge('ok', 'Live'),
-    heardAt !== null && h('span', { class: 'at' }, time(heardAt)),
+    connectionBadge(age, stale),
+    receivedAt !== null && h('span', { class: 'at' }, timeElement(receivedAt)),
   );
-  const bar = $('old');
-  bar.hidden = !old;
-  document.documentElement.classList.toggle('is-old', old);
-  if (old) {
-    render(bar, badge('warn', `What you see is ${span(age)} old. ${
+  const bar = $('stale');
+  bar.hidden = !stale;
+  document.documentElement.classList.toggle('is-stale', stale);
+  if (stale) {
+    render(bar, badge('warn', `This data is ${formatDuration(age)} old. ${
       connected
-        ? 'The service is there but has nothing new to tell; Postgres may be away.'
-        : 'The service cannot be reached; trying again.'
+        ? 'The service is reachable but sends no updates; Postgres may be unavailable.'
+        : 'The service is unreachable; reconnecting.'
     }`));
   }
-  if (old !== wasOld) {
-    wasOld = old;
-    render($('heard'), old
-      ? `What you see is old, as of ${second(heardAt)}.`
-      : 'What you see is up to date again.');
+  if (stale !== wasStale) {
+    wasStale = stale;
+    render($('announcement'), stale
+      ? `The data is stale. Last update at ${formatTime(receivedAt)}.`
+      : 'The data is up to date again.');
   }
+}
+
+function connectionBadge(age, stale) {
+  if (age === null) {
+    return badge('wait', 'Connecting');
+  }
+  return stale ? badge('warn', 'Stale') : badge('ok', 'Live');
 }
 
 setInterval(() => {
@@ -189,43 +185,43 @@ setInterval(() => {
   view?.tick?.();
 }, 1_000);
 
-addEventListener('hashchange', () => following && route(true));
-// The address of the skip link is no view.
-document.querySelector('.skip').addEventListener('click', (event) => {
+addEventListener('hashchange', () => following && showView(true));
+// The skip link's target must not become the hash, which names the view.
+document.querySelector('.skip-link').addEventListener('click', (event) => {
   event.preventDefault();
   (main.querySelector('h1') ?? main).focus();
 });
-access.addEventListener('lost', () => {
+sessionEvents.addEventListener('lost', () => {
   if (following) {
-    showLogIn('You are logged out, since the service does not know you any more. Log in again.');
+    showLogIn('You have been logged out because your session is no longer valid. Log in again.');
   }
 });
 
-// Who comes back from a provider comes to the page as such.
-function cameFor() {
-  const view = sessionStorage.getItem(CAME_FOR);
-  sessionStorage.removeItem(CAME_FOR);
-  if (view && !location.hash) {
-    history.replaceState(null, '', view);
+// Identity providers redirect back to the page without the hash.
+function restoreView() {
+  const hash = sessionStorage.getItem(RETURN_TO);
+  sessionStorage.removeItem(RETURN_TO);
+  if (hash && !location.hash) {
+    history.replaceState(null, '', hash);
   }
 }
 
 async function begin() {
-  render(main, loading('Asking who you are'));
+  render(main, loading('Checking your session'));
   try {
     await loadSession();
-  } catch (problem) {
-    render(main, failed(problem, begin));
+  } catch (error) {
+    render(main, errorState(error, begin));
     return;
   }
   if (session.name === null) {
     showLogIn(new URLSearchParams(location.search).has('refused')
-      ? 'Your log-in was refused where you logged in, or took too long.'
+      ? 'The identity provider rejected your log-in, or the log-in timed out.'
       : null);
   } else if (!session.viewer) {
-    showLogIn(`You are logged in as ${session.name}, who has no role that may look at this service.`);
+    showLogIn(`You are logged in as ${session.name}. This account has no role that grants access to this service.`);
   } else {
-    cameFor();
+    restoreView();
     start(false);
   }
 }

@@ -12,7 +12,7 @@ import org.springframework.boot.opentelemetry.autoconfigure.logging.OpenTelemetr
 import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
 import org.springframework.scheduling.annotation.EnableScheduling;
 
-/** The order timeout service as a process. */
+/** The entry point of the order timeout service. */
 @SpringBootApplication(
     proxyBeanMethods = false,
     exclude = {
@@ -29,7 +29,7 @@ import org.springframework.scheduling.annotation.EnableScheduling;
 @EnableScheduling
 public class OrderServiceApplication {
 
-  /** Starts the service; the arguments are Spring Boot's. */
+  /** Starts the service with Spring Boot's command line arguments. */
   public static void main(String[] args) {
     SpringApplication.run(OrderServiceApplication.class, args);
   }

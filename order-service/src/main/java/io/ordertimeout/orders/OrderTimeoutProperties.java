@@ -16,18 +16,18 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.validation.annotation.Validated;
 
 /**
- * Everything that is configurable under {@code order-timeout}; connections are Spring Boot's own
- * {@code spring.kafka} and {@code spring.datasource}.
+ * The configuration of the service under {@code order-timeout}. Connections are configured by
+ * Spring Boot's {@code spring.kafka} and {@code spring.datasource}.
  *
- * @param topics names of the topics and how missing ones are treated
- * @param deadline how the payment deadline of an order comes about and how long orders are kept
+ * @param topics the names of the topics, and whether missing ones are created
+ * @param deadline how the payment deadline of an order is determined, and how long orders are kept
  * @param intake how events are read
- * @param wheel the timing wheel that wakes the expiry
+ * @param wheel the timing wheel that wakes due orders
  * @param expiry how due orders are decided
- * @param outbox how decided events are published
- * @param reconciler how wheels and Postgres are compared
- * @param breaker when expiry pauses by itself
- * @param access who may look and who may change
+ * @param outbox how events are published
+ * @param reconciler how the wheels are compared with Postgres
+ * @param breaker when the circuit breaker pauses expiry
+ * @param access who may read and who may make changes
  */
 @Validated
 @ConfigurationProperties(prefix = "order-timeout", ignoreUnknownFields = false)
@@ -45,16 +45,19 @@ public record OrderTimeoutProperties(
   /**
    * Topics.
    *
-   * @param created topic of created orders, read
-   * @param paid topic of payments, read
-   * @param closed topic of orders closed elsewhere, read
-   * @param cancelled topic of cancelled orders, written
-   * @param conflict topic of payments that found their order cancelled, written
-   * @param deadLetterSuffix appended to the name of an input topic to name its dead-letter topic
-   * @param createMissing whether topics that are missing at start are created; otherwise their
-   *     absence is an error
-   * @param partitions partitions of a created topic; the number of shards
-   * @param replicationFactor replicas of a created topic; -1 takes the broker's default
+   * @param created input topic of created orders
+   * @param paid input topic of payments
+   * @param closed input topic of orders closed elsewhere
+   * @param cancelled output topic of cancelled orders
+   * @param conflict output topic of payments whose order was already cancelled or closed
+   * @param deadLetterSuffix suffix that turns the name of an input topic into that of its
+   *     dead-letter topic
+   * @param createMissing whether topics that are missing at startup are created; if not, the
+   *     startup fails
+   * @param partitions number of partitions of a topic that the service creates; for the input
+   *     topics, the number of shards
+   * @param replicationFactor replication factor of a topic that the service creates; -1 for the
+   *     broker's default
    */
   public record Topics(
       @NotBlank @DefaultValue("order-created") String created,
@@ -67,12 +70,12 @@ public record OrderTimeoutProperties(
       @Min(1) @Max(10_000) @DefaultValue("6") int partitions,
       @Min(-1) @Max(Short.MAX_VALUE) @DefaultValue("-1") short replicationFactor) {
 
-    /** The topics that are read, each of which has the same number of partitions. */
+    /** The input topics, all of which have the same number of partitions. */
     public Set<String> inputs() {
       return Set.of(created, paid, closed);
     }
 
-    /** The dead-letter topic of an input topic. */
+    /** The name of the dead-letter topic of an input topic. */
     public String deadLetters(String input) {
       return input + deadLetterSuffix;
     }
@@ -81,15 +84,15 @@ public record OrderTimeoutProperties(
   /**
    * Payment deadlines.
    *
-   * @param defaultTimeout time to pay from the creation of an order that states none and that no
-   *     policy matches
-   * @param maxTimeout longest accepted time from creation to deadline; an order beyond it is a dead
-   *     letter
-   * @param staleAfter how long a deadline may be past when its order is first seen; beyond it the
-   *     order is recorded as closed, not cancelled
+   * @param defaultTimeout time to pay, from the creation of the order, if the order states none and
+   *     no policy matches
+   * @param maxTimeout longest accepted time from creation to deadline; an order with a later
+   *     deadline is a dead letter
+   * @param staleAfter how far a deadline may be in the past when its order is first read; beyond
+   *     it, the order is recorded as closed and not cancelled
    * @param retention how long settled orders are kept before they are purged
    * @param purgeInterval pause between two purges of settled orders
-   * @param policies timeouts by channel and payment method; the first that matches is taken
+   * @param policies timeouts by channel and payment method; the first policy that matches applies
    */
   public record Deadline(
       @DurationMin(seconds = 1) @DefaultValue("15m") Duration defaultTimeout,
@@ -102,12 +105,12 @@ public record OrderTimeoutProperties(
       @DefaultValue List<@Valid Policy> policies) {}
 
   /**
-   * A timeout for some orders.
+   * A timeout for the orders of a channel, of a payment method, or of both.
    *
    * @param name name of the policy, recorded with the order
-   * @param channel channel that an order must have; any if not set
-   * @param paymentMethod payment method that an order must have; any if not set
-   * @param timeout time to pay from the creation of the order
+   * @param channel channel that an order must have to match; any if not set
+   * @param paymentMethod payment method that an order must have to match; any if not set
+   * @param timeout time to pay, from the creation of the order
    */
   public record Policy(
       @NotBlank String name,
@@ -116,15 +119,17 @@ public record OrderTimeoutProperties(
       @DurationMin(seconds = 1) Duration timeout) {}
 
   /**
-   * Reading of events.
+   * The intake of events.
    *
    * @param groupId consumer group whose members share the shards
-   * @param groupProtocol rebalance protocol: consumer for brokers from 4.0, or classic
-   * @param instanceId name of this instance within the group, stable over its restarts and unique:
-   *     its shards then wait for it while it restarts (static membership); none by default
-   * @param threads consumer threads of this instance
-   * @param batchSize most records stored in one transaction
-   * @param startBack how far back reading starts on a partition without a committed offset
+   * @param groupProtocol rebalance protocol: consumer (requires brokers 4.0 or later) or classic
+   * @param instanceId unique name of this instance in the consumer group, stable across restarts
+   *     (static membership): while the instance restarts, its shards are not reassigned; not set by
+   *     default
+   * @param threads number of consumer threads of this instance
+   * @param batchSize maximum number of records stored in one transaction
+   * @param startBack how far back in time reading starts on a partition that has neither a stored
+   *     nor a committed position
    * @param fields names of the fields of the incoming events
    */
   public record Intake(
@@ -138,27 +143,27 @@ public record OrderTimeoutProperties(
 
   /** Kafka's rebalance protocols. */
   public enum GroupProtocol {
-    /** The protocol of KIP-848, for brokers from 4.0. */
+    /** The protocol of KIP-848, for brokers 4.0 or later. */
     CONSUMER,
-    /** The protocol before it, for every broker. */
+    /** The protocol that every broker supports. */
     CLASSIC
   }
 
   /**
-   * Where in an event a value stands: the name of a field or, with a leading slash, a JSON Pointer
-   * (RFC 6901).
+   * The location of each value in an event: the name of a top-level field or, with a leading slash,
+   * a JSON Pointer (RFC 6901).
    *
-   * @param orderId the order's id, in every event
-   * @param createdAt when the order was created
-   * @param payBy instant of the payment deadline
-   * @param timeout time to pay, from the creation
-   * @param channel sales channel
-   * @param paymentMethod payment method
-   * @param amount object with the fields value and currency
-   * @param paymentId the payment's id
-   * @param paidAt when the payment was made
-   * @param closedAt when the order was closed
-   * @param reason why the order was closed
+   * @param orderId field of the order's id, in every event
+   * @param createdAt field of the time when the order was created
+   * @param payBy field of the payment deadline, as an instant
+   * @param timeout field of the time to pay, as a duration from the creation
+   * @param channel field of the sales channel
+   * @param paymentMethod field of the payment method
+   * @param amount field of the amount, an object with the fields value and currency
+   * @param paymentId field of the payment's id
+   * @param paidAt field of the time when the payment was made
+   * @param closedAt field of the time when the order was closed
+   * @param reason field of the reason why the order was closed
    */
   public record Fields(
       @NotBlank @DefaultValue("orderId") String orderId,
@@ -176,28 +181,28 @@ public record OrderTimeoutProperties(
   /**
    * The timing wheel.
    *
-   * @param tick resolution; an order is woken at most this much after its deadline
-   * @param loadPage orders read from Postgres at a time while a shard is rebuilt
+   * @param tick resolution of the wheel; an order is woken at most one tick after its deadline
+   * @param loadPage number of orders read from Postgres per query while a shard is rebuilt
    */
   public record Wheel(
       @DurationMin(millis = 1) @DurationMax(hours = 1) @DefaultValue("10ms") Duration tick,
       @Min(1) @Max(1_000_000) @DefaultValue("10000") int loadPage) {}
 
   /**
-   * Deciding of due orders.
+   * The decision on due orders.
    *
-   * @param threads threads that decide batches, each of one shard
-   * @param batchSize most orders decided in one statement
-   * @param retryDelay pause after a failed decision or an unanswered question for the watermark
-   * @param settlementGrace how long after its deadline an order is still not cancelled, for
-   *     payments that take their time from the customer to Kafka
-   * @param maxRate most orders a second that this instance decides, so that what an outage has held
-   *     back does not come out at once; 0 for no limit
-   * @param watermarkScope which payments have to be read before an order is cancelled: those of its
-   *     shard, or those of all shards, for producers that do not partition alike
-   * @param afterOutage what becomes of orders whose deadlines passed while nobody watched them
-   * @param outageAfter how long a shard has to be without Kafka, Postgres or an owner for it to be
-   *     an outage
+   * @param threads number of threads that decide batches of due orders
+   * @param batchSize maximum number of orders decided in one statement
+   * @param retryDelay pause after a failed decision or a failed request for the payment watermark
+   * @param settlementGrace how long after its deadline an order is not cancelled yet, to allow for
+   *     payments that take time to reach Kafka
+   * @param maxRate maximum number of orders that this instance decides per second, to spread the
+   *     backlog after an outage; 0 for no limit
+   * @param watermarkScope which payments must be read before an order is cancelled: those of its
+   *     shard, or those of all shards (for producers that partition differently)
+   * @param afterOutage how orders are treated whose deadline passed during an outage
+   * @param outageAfter how long a shard must be without Kafka, Postgres or an owner to count as an
+   *     outage
    */
   public record Expiry(
       @Min(1) @Max(64) @DefaultValue("4") int threads,
@@ -210,29 +215,31 @@ public record OrderTimeoutProperties(
       @DefaultValue("cancel-now") AfterOutage afterOutage,
       @DurationMin(seconds = 10) @DefaultValue("1m") Duration outageAfter) {}
 
-  /** How far the payment watermark looks. */
+  /** The payments that the payment watermark covers. */
   public enum WatermarkScope {
-    /** Payments in the partition of the order's number. */
+    /** Payments in the partition with the same number as the order's. */
     SHARD,
-    /** Payments in all partitions: one that cannot be read holds back all orders. */
+    /**
+     * Payments in all partitions; a single unreadable partition delays the expiry of all orders.
+     */
     ALL
   }
 
-  /** What becomes of orders after an outage of this service, of Kafka or of Postgres. */
+  /** The treatment of due orders after an outage of this service, of Kafka or of Postgres. */
   public enum AfterOutage {
-    /** They are cancelled if no payment turns up in what was not read. */
+    /** Due orders are cancelled, unless the backlog contains their payment. */
     CANCEL_NOW,
-    /** Their deadlines move by the part of the outage they lived through. */
+    /** Each deadline moves by the part of the outage during which its order existed. */
     EXTEND_BY_OUTAGE
   }
 
   /**
-   * Comparing of wheels and Postgres.
+   * The comparison of the wheels with Postgres.
    *
    * @param interval pause between two comparisons of the owned shards
-   * @param confirmAfter how long a difference has to stand until it is repaired; longer than
-   *     anything takes from Postgres to the wheel
-   * @param overdueAfter how long behind its deadline an order counts as overdue
+   * @param confirmAfter how long a difference must persist before it is repaired; must exceed the
+   *     time that any change takes from Postgres to the wheel
+   * @param overdueAfter how long after its deadline a pending order counts as overdue
    */
   public record Reconciler(
       @DurationMin(seconds = 1) @DefaultValue("5m") Duration interval,
@@ -240,16 +247,17 @@ public record OrderTimeoutProperties(
       @DurationMin(seconds = 1) @DefaultValue("10s") Duration overdueAfter) {}
 
   /**
-   * Pausing of expiry before an abnormal number of orders is cancelled.
+   * The circuit breaker, which pauses expiry before an abnormal number of orders is cancelled.
    *
-   * @param enabled whether the breaker may pause expiry
-   * @param window over which registrations and cancellations are compared
-   * @param maxRatio most cancellations for each registration within the window
-   * @param minCancellations fewest cancellations within the window for their ratio to count
-   * @param maxSilence longest time without any payment while orders come in
-   * @param minRegistrations fewest orders that have to come in for the silence, and the ratio's
-   *     metric, to count
-   * @param moveDeadlines whether deadlines move by the length of the pause
+   * @param enabled whether the circuit breaker may pause expiry
+   * @param window time window in which cancellations are compared with created orders
+   * @param maxRatio maximum ratio of cancellations to created orders in the window
+   * @param minCancellations minimum number of cancellations in the window for the ratio to be
+   *     checked
+   * @param maxSilence longest time without any payment while orders are created
+   * @param minRegistrations minimum number of created orders for the silence to be checked and for
+   *     the ratio's metric to have a value
+   * @param moveDeadlines whether deadlines move by the length of the circuit breaker's pause
    */
   public record CircuitBreaker(
       @DefaultValue("false") boolean enabled,
@@ -261,18 +269,21 @@ public record OrderTimeoutProperties(
       @DefaultValue("true") boolean moveDeadlines) {}
 
   /**
-   * Who may look and who may change. Where tokens are accepted ({@code
-   * spring.security.oauth2.resourceserver.jwt}), they alone say; elsewhere there are two users.
+   * Access to the HTTP API. The users {@code operator} and {@code viewer} exist only if the service
+   * neither accepts tokens ({@code spring.security.oauth2.resourceserver.jwt}) nor uses an identity
+   * provider ({@code spring.security.oauth2.client}).
    *
-   * @param operatorPassword password of the user operator, plain or as {bcrypt}…; if not set, one
-   *     is generated and logged at the start
-   * @param viewerPassword password of the user viewer, plain or as {bcrypt}…; if not set, there is
-   *     no such user
-   * @param rolesClaim claim of a token that lists its roles; a dot leads into an object
-   * @param viewerRole role of those who may look
-   * @param operatorRole role of those who may look and change
-   * @param maxFailures failed log-ins of an address after which it has to wait
-   * @param failuresWithin how long failed log-ins count, and an address has to wait
+   * @param operatorPassword password of the user operator, in plain text or as {bcrypt}…; if not
+   *     set, one is generated and logged at startup
+   * @param viewerPassword password of the user viewer, in plain text or as {bcrypt}…; if not set,
+   *     this user does not exist
+   * @param rolesClaim claim that lists the roles of a token or user; a dot separates the names of
+   *     nested objects
+   * @param viewerRole role that may read
+   * @param operatorRole role that may read and make changes
+   * @param maxFailures number of failed log-ins after which further log-ins from the address are
+   *     rejected
+   * @param failuresWithin how long failed log-ins count, and log-ins from an address are rejected
    */
   public record Access(
       @Nullable String operatorPassword,
@@ -285,17 +296,18 @@ public record OrderTimeoutProperties(
 
     @Override
     public String toString() {
-      return "Access[passwords not shown]";
+      return "Access[passwords hidden]";
     }
   }
 
   /**
-   * Publishing of decided events.
+   * The publication of events.
    *
    * @param source CloudEvents source of the events
-   * @param batchSize most events sent before their acknowledgements are awaited
-   * @param queueCapacity most events kept in memory; what exceeds it waits in Postgres
-   * @param sweepInterval pause between two searches for events left in Postgres
+   * @param batchSize maximum number of events sent before their acknowledgements are awaited
+   * @param queueCapacity maximum number of unpublished events in memory; further ones wait in
+   *     Postgres
+   * @param sweepInterval pause between two searches for unpublished events in Postgres
    */
   public record Outbox(
       @NotBlank @DefaultValue("/order-timeout") String source,

@@ -1,117 +1,122 @@
 import { get } from '../api.js';
-import { textField } from '../ask.js';
-import { address, foreign, h, table, to } from '../dom.js';
-import { time } from '../format.js';
-import { linkToOrder } from './words.js';
-import { list } from './pauses.js';
+import { h, table, untrusted, viewLink } from '../dom.js';
+import { textField } from '../fields.js';
+import { timeElement } from '../format.js';
+import { viewHref } from '../urls.js';
+import { orderLink } from './labels.js';
+import { PAGE_SIZE, pagedList } from './paged-list.js';
 
-const ON_A_PAGE = 50;
-
-const KINDS = {
-  EXTEND_ORDER: 'moved the deadline of',
+// Each is followed by the subject.
+const ACTIONS = {
+  EXTEND_ORDER: 'extended the deadline of',
   CLOSE_ORDER: 'closed',
-  CANCEL_ORDER: 'asked to cancel',
+  CANCEL_ORDER: 'requested the cancellation of',
   RELEASE_ORDER: 'released',
   PAUSE_EXPIRY: 'placed',
   RESUME_EXPIRY: 'ended',
   LIFT_HOLD: 'lifted',
-  REPLAY_DEAD_LETTER: 'published again',
+  REPLAY_DEAD_LETTER: 'replayed',
 };
 
-/** Who changed what, when and why. */
+/** The audit log: who changed what, when and why. */
 export function auditView(parameters) {
   const subject = parameters.get('subject');
-  const open = new AbortController();
+  const requests = new AbortController();
   const form = h(
     'form',
     { class: 'search', role: 'search', on: { submit } },
-    textField('Only what was done to', 'subject', {
+    textField('Subject', 'subject', {
       type: 'search', value: subject, maxlength: '300', spellcheck: 'false', autocapitalize: 'none',
-      placeholder: 'an order id, or the number of a pause',
+      placeholder: 'Order ID, or number of a pause or hold',
     }),
     h('div', { class: 'buttons' },
-      h('button', { type: 'submit', class: 'primary' }, 'Show'),
-      subject && to('audit', {}, 'Show all')),
+      h('button', { type: 'submit', class: 'primary' }, 'Filter'),
+      subject && viewLink('audit', {}, 'Clear filter')),
   );
-  const actions = list(
-    (before) => get('/api/audit', { subject, before, limit: ON_A_PAGE }, open.signal),
-    (last) => last.id,
-    subject ? 'Nothing was done to it.' : 'Nothing was changed yet.',
-    (all) => table(
-      'What operators did, the latest first',
-      ['When', 'Who', 'What', 'Why', 'From and to'],
-      all.map((one) => h('tr', { 'data-key': String(one.id) },
-        h('th', { scope: 'row' }, time(one.at)),
-        h('td', {}, foreign(one.actor)),
-        h('td', {}, `${KINDS[one.kind] ?? one.kind} `, about(one)),
-        h('td', {}, foreign(one.reason)),
-        h('td', {}, difference(one)))),
+  const actions = pagedList({
+    fetchPage: (previous) =>
+      get('/api/audit', { subject, before: previous.at(-1)?.id, limit: PAGE_SIZE }, requests.signal),
+    emptyText: subject ? 'No actions are recorded for this subject.' : 'No actions are recorded.',
+    build: (items) => table(
+      'Audit log, newest first',
+      ['Time', 'Actor', 'Action', 'Reason', 'Changes'],
+      items.map((action) => h('tr', { 'data-key': String(action.id) },
+        h('th', { scope: 'row' }, timeElement(action.at)),
+        h('td', {}, untrusted(action.actor)),
+        h('td', {}, `${ACTIONS[action.kind] ?? action.kind} `, subjectOf(action)),
+        h('td', {}, untrusted(action.reason)),
+        h('td', {}, changes(action)))),
       { class: 'cards' },
     ),
-  );
+  });
 
   function submit(event) {
     event.preventDefault();
-    location.hash = address('audit', { subject: new FormData(form).get('subject') });
+    location.hash = viewHref('audit', { subject: new FormData(form).get('subject') });
   }
 
   actions.load();
   return {
-    title: 'Audit',
+    title: 'Audit log',
     element: h('div', { class: 'view' },
       h('section', { class: 'card', 'aria-label': 'Filter' }, form),
       h('section', { class: 'card', 'aria-label': 'Actions' }, actions.element)),
-    close: () => open.abort(),
+    close: () => requests.abort(),
   };
 }
 
-function about({ kind, subject }) {
+function subjectOf({ kind, subject }) {
   switch (kind) {
     case 'PAUSE_EXPIRY':
     case 'RESUME_EXPIRY':
-      return to('pauses', {}, `pause ${subject}`);
+      return viewLink('pauses', {}, `pause ${subject}`);
     case 'LIFT_HOLD':
-      return to('pauses', {}, `hold ${subject}`);
+      return viewLink('pauses', {}, `hold ${subject}`);
     case 'REPLAY_DEAD_LETTER': {
       const [, topic, partition, offset] = /^(.*)-(\d+)@(\d+)$/.exec(subject) ?? [];
       return topic
-        ? to('dead-letters', { topic, partition, offset }, `dead letter ${partition}@${offset} of ${topic}`)
-        : foreign(subject);
+        ? viewLink('dead-letters', { topic, partition, offset }, `dead letter ${partition}@${offset} of ${topic}`)
+        : untrusted(subject);
     }
     default:
-      return ['order ', linkToOrder(subject)];
+      return ['order ', orderLink(subject)];
   }
 }
 
-// Told in other columns, or by the order itself.
-const TOLD = new Set(['id', 'reason', 'orderId', 'placedBy', 'placedByKind', 'beganAt', 'endedBy']);
+// Shown in another column or obvious from the action.
+const OMITTED_FIELDS = new Set([
+  'id', 'reason', 'orderId', 'placedBy', 'placedByKind', 'beganAt', 'endedBy',
+]);
 
-// What is not the same before and after, as far as it is known.
-function difference({ before, after }) {
+function changes({ before, after }) {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
-  const changed = names.filter((name) => before?.[name] !== after?.[name] && !TOLD.has(name));
+  const changed = names.filter((name) => before?.[name] !== after?.[name] && !OMITTED_FIELDS.has(name));
   return changed.length === 0
     ? '–'
-    : h('ul', { class: 'difference' }, changed
-      .filter((name) => written(before?.[name]) !== '' || written(after?.[name]) !== '')
+    : h('ul', { class: 'changes' }, changed
+      .filter((name) => asText(before?.[name]) !== '' || asText(after?.[name]) !== '')
       .map((name) => h('li', {},
-        h('span', { class: 'minor' }, `${inWords(name)} `),
-        before && written(before[name]) !== '' && [shown(before[name]), ' → '],
-        shown(after?.[name] ?? '–'))));
+        h('span', { class: 'minor' }, `${fieldLabel(name)} `),
+        before && asText(before[name]) !== '' && [fieldValue(before[name]), ' → '],
+        fieldValue(after?.[name] ?? '–'))));
 }
 
-function inWords(name) {
+function fieldLabel(name) {
+  return name === 'movesDeadlines' ? 'extends deadlines' : camelCaseToWords(name);
+}
+
+function camelCaseToWords(name) {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-function written(value) {
+function asText(value) {
   if (typeof value === 'boolean') {
     return value ? 'yes' : 'no';
   }
-  return value === null || value === undefined ? '' : String(value);
+  return String(value ?? '');
 }
 
-function shown(value) {
-  const text = written(value);
-  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? time(text) : foreign(text);
+function fieldValue(value) {
+  const text = asText(value);
+  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? timeElement(text) : untrusted(text);
 }

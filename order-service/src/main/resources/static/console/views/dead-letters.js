@@ -1,166 +1,183 @@
 import { get, session } from '../api.js';
-import { ask } from '../ask.js';
-import { address, badge, empty, fact, failed, foreign, h, loading, render, table, to } from '../dom.js';
-import { count, counted, time } from '../format.js';
-import { list } from './pauses.js';
-import { action, linkToOrder } from './words.js';
+import { openChangeDialog, operatorButton } from '../dialog.js';
+import { badge, emptyState, errorState, fact, h, loading, render, table, untrusted, viewLink } from '../dom.js';
+import { formatNumber, pluralize, timeElement } from '../format.js';
+import { viewHref } from '../urls.js';
+import { orderLink } from './labels.js';
+import { PAGE_SIZE, pagedList } from './paged-list.js';
 
-const ON_A_PAGE = 50;
-
-/** The dead letters of a topic, or one of them, opened. */
+/** The dead letters of one topic or all, or a single dead letter if the URL has its offset. */
 export function deadLettersView(parameters, page) {
-  return parameters.has('offset') ? oneLetter(parameters, page) : letters(parameters);
+  return parameters.has('offset') ? singleLetter(parameters, page) : letterList(parameters);
 }
 
-function letters(parameters) {
-  const open = new AbortController();
-  const element = h('div', { class: 'view' }, loading('Asking Kafka'));
+function letterList(parameters) {
+  const requests = new AbortController();
+  const selected = parameters.get('topic');
+  const element = h('div', { class: 'view' }, loading('Reading from Kafka'));
 
   async function load() {
-    let topics;
     try {
-      topics = await get('/api/dead-letters', {}, open.signal);
-    } catch (problem) {
-      if (problem.name !== 'AbortError') {
-        render(element, failed(problem, load));
+      show(await get('/api/dead-letters', {}, requests.signal));
+    } catch (error) {
+      if (error.name !== 'AbortError') {
+        render(element, errorState(error, load));
       }
-      return;
     }
-    const only = parameters.get('topic');
-    const found = list(
-      async (shown = []) => {
-        const pages = await Promise.all((only ? [only] : topics).map((topic) => get(
+  }
+
+  function show(topics) {
+    const letters = pagedList({
+      fetchPage: async (previous) => {
+        const pages = await Promise.all((selected ? [selected] : topics).map((topic) => get(
           `/api/dead-letters/${encodeURIComponent(topic)}`,
-          { before: lowest(shown.filter((letter) => letter.topic === topic)), limit: ON_A_PAGE },
-          open.signal,
+          { before: lowestOffsets(previous.filter((letter) => letter.topic === topic)), limit: PAGE_SIZE },
+          requests.signal,
         )));
-        return pages.flat().sort((a, b) => b.at.localeCompare(a.at)).slice(0, ON_A_PAGE);
+        return pages.flat().sort((a, b) => b.at.localeCompare(a.at)).slice(0, PAGE_SIZE);
       },
-      (last, all) => all,
-      'No dead letters. All that came could be read.',
-      (all) => table(
-        'Dead letters, the latest first',
-        ['Put aside', 'Key', 'Why', 'Came from', { text: 'Bytes', class: 'number' }],
-        all.map((letter) => h('tr', { 'data-key': `${letter.topic}-${letter.partition}@${letter.offset}` },
-          h('th', { scope: 'row' }, to('dead-letters', place(letter), time(letter.at))),
-          h('td', {}, letter.key === null ? h('i', {}, 'none') : foreign(letter.key, { class: 'id' })),
-          h('td', {}, foreign(letter.error)),
-          h('td', {}, foreign(origin(letter))),
-          h('td', { class: 'number' }, count(letter.bytes)))),
-        { class: 'cards' },
-      ),
-    );
-    render(
-      element,
-      h('nav', { class: 'tabs', 'aria-label': 'Dead-letter topics' }, h('ul', {}, [null, ...topics].map((topic) =>
-        h('li', {}, h('a', {
-          href: address('dead-letters', { topic }),
-          'aria-current': topic === only ? 'page' : null,
-        }, topic ?? 'All'))))),
-    );
-    element.append(h('section', { class: 'card', 'aria-label': 'Dead letters' }, found.element));
-    found.load();
+      emptyText: 'No dead letters.',
+      build: letterTable,
+    });
+    render(element, topicTabs(topics, selected));
+    element.append(h('section', { class: 'card', 'aria-label': 'Dead letters' }, letters.element));
+    letters.load();
   }
 
   load();
-  return { title: 'Dead letters', element, close: () => open.abort() };
+  return { title: 'Dead letters', element, close: () => requests.abort() };
 }
 
-// Where each partition is read on: below all that is shown of it.
-function lowest(all) {
+function topicTabs(topics, selected) {
+  return h('nav', { class: 'tabs', 'aria-label': 'Dead-letter topics' },
+    h('ul', {}, [null, ...topics].map((topic) => h('li', {}, h('a', {
+      href: viewHref('dead-letters', { topic }),
+      'aria-current': topic === selected ? 'page' : null,
+    }, topic ?? 'All')))));
+}
+
+function letterTable(letters) {
+  return table(
+    'Dead letters, newest first',
+    ['Time', 'Key', 'Error', 'Source', { text: 'Bytes', class: 'number' }],
+    letters.map((letter) => h('tr', { 'data-key': position(letter) },
+      h('th', { scope: 'row' }, viewLink('dead-letters', {
+        topic: letter.topic, partition: letter.partition, offset: letter.offset,
+      }, timeElement(letter.at))),
+      h('td', {}, letter.key === null ? h('i', {}, 'none') : untrusted(letter.key, { class: 'id' })),
+      h('td', {}, untrusted(letter.error)),
+      h('td', {}, untrusted(source(letter))),
+      h('td', { class: 'number' }, formatNumber(letter.bytes)))),
+    { class: 'cards' },
+  );
+}
+
+// The lowest offset shown of each partition, below which the next page begins.
+function lowestOffsets(letters) {
   const offsets = new Map();
-  for (const { partition, offset } of all) {
+  for (const { partition, offset } of letters) {
     offsets.set(partition, Math.min(offset, offsets.get(partition) ?? offset));
   }
   return [...offsets].map(([partition, offset]) => `${partition}:${offset}`);
 }
 
-function origin({ originTopic, originPartition, originOffset }) {
-  return `${originTopic}-${originPartition}@${originOffset}`;
+function source({ originTopic, originPartition, originOffset }) {
+  return position({ topic: originTopic, partition: originPartition, offset: originOffset });
 }
 
-function place({ topic, partition, offset }) {
-  return { topic, partition, offset };
+function position({ topic, partition, offset }) {
+  return `${topic}-${partition}@${offset}`;
 }
 
-function oneLetter(parameters, page) {
-  const open = new AbortController();
-  const topic = parameters.get('topic') ?? '';
-  const partition = parameters.get('partition') ?? '';
-  const offset = parameters.get('offset') ?? '';
+function singleLetter(parameters, page) {
+  const requests = new AbortController();
+  const [topic, partition, offset] =
+    ['topic', 'partition', 'offset'].map((name) => parameters.get(name) ?? '');
   const path = `/api/dead-letters/${[topic, partition, offset].map(encodeURIComponent).join('/')}`;
-  const element = h('div', { class: 'view' }, loading('Asking Kafka'));
+  const element = h('div', { class: 'view' }, loading('Reading from Kafka'));
 
   async function load() {
     try {
-      const [letter, actions] = await Promise.all([
-        get(path, {}, open.signal),
-        get('/api/audit', { subject: `${topic}-${partition}@${offset}` }, open.signal),
+      const [opened, replays] = await Promise.all([
+        get(path, {}, requests.signal),
+        get('/api/audit', { subject: position({ topic, partition, offset }) }, requests.signal),
       ]);
-      show(letter, actions);
-    } catch (problem) {
-      if (problem.name !== 'AbortError') {
-        render(element, problem.status === 404
-          ? empty('There is no such dead letter; it may have been deleted by its topic’s retention.')
-          : failed(problem, load));
+      show(opened, replays);
+    } catch (error) {
+      if (error.name !== 'AbortError') {
+        render(element, error.status === 404
+          ? emptyState('This dead letter does not exist. The topic’s retention may have deleted it.')
+          : errorState(error, load));
       }
     }
   }
 
-  function show(opened, actions) {
+  function show(opened, replays) {
     const { letter, value, valueBase64, headers } = opened;
     render(
       element,
-      actions.map(({ at, actor, after }) => h('p', { class: 'notice' },
-        badge('ok', 'Published again ', time(at), ' by ', foreign(actor)),
-        after?.corrected ? ', mended, as ' : ', as it was, as ', foreign(after?.to ?? ''))),
-      h('section', { class: 'card', 'aria-label': 'Outside' },
-        h('p', { class: 'big' }, badge('bad', foreign(letter.error))),
+      replays.map(replayNotice),
+      h('section', { class: 'card', 'aria-label': 'Record' },
+        h('p', { class: 'big' }, badge('bad', untrusted(letter.error))),
         h('dl', { class: 'facts' },
-          fact('Key', letter.key === null ? h('i', {}, 'none') : letter.key === '' ? h('i', {}, 'empty') : linkToOrder(letter.key)),
-          fact('Put aside', time(letter.at)),
-          fact('Came from', foreign(origin(letter))),
-          fact('Place', `${letter.topic}-${letter.partition}@${letter.offset}`),
-          fact('Length', counted(letter.bytes, 'byte')),
-          Object.entries(headers).map(([name, text]) => fact(['Header ', foreign(name)], foreign(text)))),
+          fact('Key', key(letter.key)),
+          fact('Dead-lettered', timeElement(letter.at)),
+          fact('Source', untrusted(source(letter))),
+          fact('Position', position(letter)),
+          fact('Size', pluralize(letter.bytes, 'byte')),
+          Object.entries(headers).map(([name, text]) => fact(['Header ', untrusted(name)], untrusted(text)))),
         session.operator && h('div', { class: 'buttons' },
-          action('Replay …', () => replay(opened, path, page)))),
+          operatorButton('Replay…', () => replay(opened, path, page)))),
       h('section', { class: 'card', 'aria-labelledby': 'value' },
-        h('h2', { id: 'value' }, valueBase64 === null ? 'Value' : 'Value, which is no text, in Base64'),
+        h('h2', { id: 'value' }, valueBase64 === null ? 'Value' : 'Value (binary, as Base64)'),
         value === null && valueBase64 === null
-          ? empty('It has no value.')
-          : h('pre', { tabindex: '0', role: 'group', 'aria-labelledby': 'value' }, foreign(value ?? valueBase64))),
-      h('p', {}, to('dead-letters', { topic }, 'All dead letters of this topic')),
+          ? emptyState('The record has no value.')
+          : h('pre', { tabindex: '0', role: 'group', 'aria-labelledby': 'value' }, untrusted(value ?? valueBase64))),
+      h('p', {}, viewLink('dead-letters', { topic }, 'All dead letters of this topic')),
     );
   }
 
   load();
-  return { title: 'Dead letter', element, refresh: load, close: () => open.abort() };
+  return { title: 'Dead letter', element, refresh: load, close: () => requests.abort() };
 }
 
-async function replay({ letter, value }, path, page) {
-  const answer = await ask({
-    title: 'Replay the dead letter',
-    about: 'It is published again in the topic that it came from, and read like any other record.',
+function key(text) {
+  if (text === null) {
+    return h('i', {}, 'none');
+  }
+  return text === '' ? h('i', {}, 'empty') : orderLink(text);
+}
+
+function replayNotice({ at, actor, after }) {
+  return h('p', { class: 'notice' },
+    badge('ok', 'Replayed at ', timeElement(at), ' by ', untrusted(actor)),
+    after?.corrected ? ' with a corrected value, as ' : ' unchanged, as ',
+    untrusted(after?.to ?? ''));
+}
+
+function replay({ letter, value }, path, page) {
+  return openChangeDialog(page, {
+    title: 'Replay dead letter',
+    description: 'The record is published to its source topic again and processed like any other record.',
     fields: h(
       'div',
       { class: 'field' },
-      h('label', { for: 'mended' }, 'Value; mend it here'),
-      h('textarea', { id: 'mended', name: 'value', rows: '8', class: 'code', spellcheck: 'false', 'aria-describedby': 'mended-hint' }, value ?? ''),
-      h('p', { class: 'hint', id: 'mended-hint' }, value === null
-        ? 'Its value is no text. Leave this empty to publish it as it came.'
-        : 'Leave it unchanged to publish it as it came.'),
+      h('label', { for: 'replay-value' }, 'Value'),
+      h('textarea', {
+        id: 'replay-value', name: 'value', rows: '8', class: 'code', spellcheck: 'false',
+        'aria-describedby': 'replay-hint',
+      }, value ?? ''),
+      h('p', { class: 'hint', id: 'replay-hint' }, value === null
+        ? 'The value is not text. Leave this field empty to publish it unchanged.'
+        : 'Correct the value here, or leave it as it is to publish it unchanged.'),
     ),
-    confirm: 'Publish again',
+    confirm: 'Replay',
     path: `${path}/replay`,
-    // A text area has line ends of its own.
     body: (data) => {
-      const mended = data.get('value').replaceAll('\r\n', '\n');
-      return mended === (value ?? '').replaceAll('\r\n', '\n') ? {} : { value: mended };
+      // A textarea normalizes line endings.
+      const edited = data.get('value').replaceAll('\r\n', '\n');
+      return edited === (value ?? '').replaceAll('\r\n', '\n') ? {} : { value: edited };
     },
+    done: () => `Dead letter ${letter.partition}@${letter.offset} has been replayed.`,
   });
-  if (answer) {
-    page.tell(`Dead letter ${letter.partition}@${letter.offset} is published again.`);
-    page.refresh();
-  }
 }

@@ -1,16 +1,25 @@
 import { get } from '../api.js';
-import { ask, timeField } from '../ask.js';
-import { badge, empty, fact, failed, foreign, h, loading, orderId, render, to } from '../dom.js';
-import { fromNow, instantOf, money, span, spanOf, time, utc } from '../format.js';
-import { action, state } from './words.js';
+import { openChangeDialog, operatorButton } from '../dialog.js';
+import {
+  badge, emptyState, errorState, fact, h, loading, orderId, render, untrusted, viewLink,
+} from '../dom.js';
+import { timeField } from '../fields.js';
+import {
+  formatDuration, formatMoney, formatUtc, fromLocalInput, parseDuration, relativeTime, timeElement,
+} from '../format.js';
+import { orderStateBadge } from './labels.js';
+import { waitingReason } from './waiting-reasons.js';
 
-const ASK_AGAIN = 2_000;
+const REFRESH_MILLIS = 2_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
-const HAPPENINGS = {
+const EVENTS = {
   CREATED: ['info', 'Created'],
   REGISTERED: ['info', 'Registered'],
-  EXTENDED: ['wait', 'Deadline moved'],
-  CANCELLATION_REQUESTED: ['warn', 'Cancellation asked for'],
+  EXTENDED: ['wait', 'Deadline extended'],
+  CANCELLATION_REQUESTED: ['warn', 'Cancellation requested'],
   PARKED: ['warn', 'Parked'],
   RELEASED: ['ok', 'Released'],
   PAID: ['ok', 'Paid'],
@@ -21,104 +30,58 @@ const HAPPENINGS = {
   CONFLICT_PUBLISHED: ['ok', 'Conflict published'],
 };
 
-// In the order in which they are told.
-const DETAILS = {
+// In display order.
+const DETAIL_LABELS = {
   reason: 'reason',
-  before: 'before',
-  after: 'after',
+  before: 'previous deadline',
+  after: 'new deadline',
   policy: 'deadline set by',
   deadline: 'deadline',
   shard: 'shard',
-  from: 'from',
-  to: 'to',
+  from: 'interrupted from',
+  to: 'until',
   paidAt: 'paid at',
   closedAt: 'closed at',
   payment: 'payment',
 };
 
-const TIMES = new Set(['deadline', 'before', 'after', 'from', 'to', 'paidAt', 'closedAt']);
+const TIME_DETAILS = new Set(['deadline', 'before', 'after', 'from', 'to', 'paidAt', 'closedAt']);
 
-/** One order: how it stands, what it waits for, what happened to it, and what can be done. */
+/** One order: its status, why it is pending, its history, and the changes that operators can make. */
 export function orderView(parameters, page) {
   const id = parameters.get('id') ?? '';
-  const open = new AbortController();
+  const requests = new AbortController();
   const element = h('div', { class: 'view' }, loading());
-  let known = null;
-  let problem = null;
-  let asked = 0;
+  let details = null;
+  let error = null;
+  let loadedAt = 0;
 
   async function load() {
-    asked = Date.now();
+    loadedAt = Date.now();
     try {
-      known = await get('/api/order', { id }, open.signal);
-      problem = null;
+      details = await get('/api/order', { id }, requests.signal);
+      error = null;
     } catch (failure) {
       if (failure.name === 'AbortError') {
         return;
       }
-      problem = failure;
+      error = failure;
     }
     show();
   }
 
   function show() {
-    if (!known && problem) {
-      render(element, problem.status === 404
-        ? [
-            empty('No order of that id is known. Settled orders are forgotten after a while.'),
-            h('p', {}, to('orders', { prefix: id }, 'Search for ids that begin so')),
-          ]
-        : failed(problem, load));
-      return;
+    if (details) {
+      render(
+        element,
+        error && h('p', {}, badge('warn', `This data may be stale. ${error.message}`)),
+        summary(details, page),
+        details.order.state === 'PENDING' && waitingReasons(details, page),
+        timeline(details),
+      );
+    } else if (error) {
+      render(element, error.status === 404 ? notFound(id) : errorState(error, load));
     }
-    if (!known) {
-      return;
-    }
-    const { order, movesBy, waitsFor, history } = known;
-    const pending = order.state === 'PENDING';
-    render(
-      element,
-      problem && h('p', {}, badge('warn', `This may be old. ${problem.message}`)),
-      h(
-        'section',
-        { class: 'card summary', 'aria-label': 'How it stands' },
-        h('p', { class: 'big' }, state(order.state), pending && order.deadline && [
-          ' ', h('span', { class: 'countdown' }, due(order.deadline, page.now())),
-        ]),
-        h('dl', { class: 'facts' },
-          fact('Deadline', order.deadline && time(order.deadline)),
-          fact('Still to move by', movesBy && span(spanOf(movesBy))),
-          fact('Amount', order.amount && money(order.amount.value, order.amount.currency)),
-          fact('Channel', order.channel && foreign(order.channel)),
-          fact('Payment method', order.paymentMethod && foreign(order.paymentMethod)),
-          fact('Deadline set by', order.policy && foreign(order.policy)),
-          fact('Created', order.createdAt && time(order.createdAt)),
-          fact('Decided', order.decidedAt && time(order.decidedAt)),
-          fact('Decided by', order.decidedBy && order.decidedBy.toLowerCase()),
-          fact('Payment', order.paymentId && foreign(order.paymentId)),
-          fact('Shard', order.shard)),
-        pending && h('div', { class: 'buttons' },
-          action('Extend …', () => extend(order, page)),
-          action('Close …', () => close(order, page)),
-          action('Cancel now …', () => cancel(order, page)),
-          isParked(history) && action('Release …', () => release(order, page))),
-      ),
-      pending && h(
-        'section',
-        { class: 'card', 'aria-labelledby': 'waits' },
-        h('h2', { id: 'waits' }, 'Waits for'),
-        waitsFor.length === 0
-          ? empty('Nothing; it is about to be decided.')
-          : h('ul', { class: 'waits' }, waitsFor.map((what) => h('li', {}, foreign(inWords(what))))),
-      ),
-      h(
-        'section',
-        { class: 'card', 'aria-labelledby': 'timeline' },
-        h('h2', { id: 'timeline' }, 'What happened'),
-        h('ol', { class: 'timeline' }, history.map(happened)),
-        h('p', { class: 'minor' }, to('audit', { subject: order.orderId }, 'What operators did to it')),
-      ),
-    );
   }
 
   load();
@@ -128,116 +91,150 @@ export function orderView(parameters, page) {
     element,
     tick() {
       show();
-      if (Date.now() - asked >= ASK_AGAIN) {
+      if (Date.now() - loadedAt >= REFRESH_MILLIS) {
         load();
       }
     },
     refresh: load,
-    close: () => open.abort(),
+    close: () => requests.abort(),
   };
 }
 
-function due(deadline, now) {
-  return new Date(deadline).getTime() > now
-    ? `due ${fromNow(deadline, now)}`
-    : `due since ${span(now - new Date(deadline).getTime())}`;
+function notFound(id) {
+  return [
+    emptyState('No order has this ID. Settled orders are deleted after the retention period.'),
+    h('p', {}, viewLink('orders', { prefix: id }, 'Search for order IDs that start with this')),
+  ];
 }
 
-function isParked(history) {
-  return history.some(({ what }) => what === 'PARKED');
+function summary({ order, movesBy, waitsFor }, page) {
+  const pending = order.state === 'PENDING';
+  return h(
+    'section',
+    { class: 'card summary', 'aria-label': 'Status' },
+    h('p', { class: 'big' }, orderStateBadge(order.state), pending && order.deadline && [
+      ' ', h('span', { class: 'countdown' }, `due ${relativeTime(order.deadline, page.now())}`),
+    ]),
+    h('dl', { class: 'facts' },
+      fact('Payment deadline', order.deadline && timeElement(order.deadline)),
+      fact('Upcoming extension', movesBy && formatDuration(parseDuration(movesBy))),
+      fact('Amount', order.amount && formatMoney(order.amount.value, order.amount.currency)),
+      fact('Channel', order.channel && untrusted(order.channel)),
+      fact('Payment method', order.paymentMethod && untrusted(order.paymentMethod)),
+      fact('Deadline set by', order.policy && untrusted(order.policy)),
+      fact('Created', order.createdAt && timeElement(order.createdAt)),
+      fact('Decided', order.decidedAt && timeElement(order.decidedAt)),
+      fact('Decided by', order.decidedBy && order.decidedBy.toLowerCase()),
+      fact('Payment', order.paymentId && untrusted(order.paymentId)),
+      fact('Shard', order.shard)),
+    pending && h('div', { class: 'buttons' },
+      operatorButton('Extend…', () => extend(order, page)),
+      operatorButton('Close…', () => close(order, page)),
+      operatorButton('Cancel now…', () => cancel(order, page)),
+      waitsFor.some(({ type }) => type === 'parked') &&
+        operatorButton('Release…', () => release(order, page))),
+  );
 }
 
-// The wait for the deadline ends with a span as machines write it.
-function inWords(wait) {
-  const known = /^(its payment deadline, in )(PT\S+)$/.exec(wait);
-  return known ? known[1] + span(spanOf(known[2])) : wait;
+function waitingReasons({ waitsFor }, page) {
+  return h(
+    'section',
+    { class: 'card', 'aria-labelledby': 'waiting' },
+    h('h2', { id: 'waiting' }, 'Why it is pending'),
+    waitsFor.length === 0
+      ? emptyState('Nothing blocks the order. It is about to be decided.')
+      : h('ul', { class: 'waiting' }, waitsFor.map((reason) =>
+        h('li', {}, waitingReason(reason, page.now())))),
+  );
 }
 
-function happened({ at, what, by, details }) {
-  const [meaning, text] = HAPPENINGS[what] ?? ['info', what];
+function timeline({ order, history }) {
+  return h(
+    'section',
+    { class: 'card', 'aria-labelledby': 'timeline' },
+    h('h2', { id: 'timeline' }, 'Timeline'),
+    h('ol', { class: 'timeline' }, history.map(timelineEntry)),
+    h('p', { class: 'minor' }, viewLink('audit', { subject: order.orderId }, 'Audit log of this order')),
+  );
+}
+
+function timelineEntry({ at, what, by, details }) {
+  const [level, label] = EVENTS[what] ?? ['info', what];
   return h(
     'li',
     {},
-    h('div', { class: 'when' }, at ? time(at) : 'time not known'),
+    h('div', { class: 'when' }, at ? timeElement(at) : 'time unknown'),
     h(
       'div',
       {},
-      h('p', {}, badge(meaning, text), ' ', h('span', { class: 'minor' }, 'by ', foreign(by))),
+      h('p', {}, badge(level, label), ' ', h('span', { class: 'minor' }, 'by ', untrusted(by))),
       Object.keys(details).length > 0 && h('dl', { class: 'details' },
-        Object.keys({ ...DETAILS, ...details }).map((name) =>
-          details[name] && fact(DETAILS[name] ?? name, TIMES.has(name) && !Number.isNaN(Date.parse(details[name]))
-            ? time(details[name])
-            : foreign(details[name])))),
+        Object.keys({ ...DETAIL_LABELS, ...details }).map((name) =>
+          details[name] && fact(DETAIL_LABELS[name] ?? name, detailValue(name, details[name])))),
     ),
   );
 }
 
-async function extend(order, page) {
+function detailValue(name, value) {
+  return TIME_DETAILS.has(name) && !Number.isNaN(Date.parse(value)) ? timeElement(value) : untrusted(value);
+}
+
+function extend(order, page) {
   const base = () => Math.max(new Date(order.deadline).getTime(), page.now());
-  const answer = await ask({
-    title: 'Extend the order',
-    about: ['The deadline of ', orderId(order.orderId), ' moves to a later time. It is now ',
-      time(order.deadline), ` (${utc(order.deadline)}).`],
-    fields: timeField('New deadline', 'deadline', base() + 900_000, [
-      ['+15 min', 900_000], ['+1 h', 3_600_000], ['+1 day', 86_400_000],
+  return openChangeDialog(page, {
+    title: 'Extend payment deadline',
+    description: ['Moves the payment deadline of order ', orderId(order.orderId), ' to a later time. It is now ',
+      timeElement(order.deadline), ` (${formatUtc(order.deadline)}).`],
+    fields: timeField('New deadline', 'deadline', base() + 15 * MINUTE, [
+      ['+15 min', 15 * MINUTE], ['+1 h', HOUR], ['+1 day', DAY],
     ], base),
-    confirm: 'Extend',
+    confirm: 'Extend deadline',
     path: '/api/order/extend',
     body: (data) => {
-      const deadline = instantOf(data.get('deadline'));
+      const deadline = fromLocalInput(data.get('deadline'));
       if (!deadline) {
-        throw new Error('Say until when.');
+        throw new Error('Enter a new deadline.');
       }
       return { orderId: order.orderId, deadline };
     },
+    done: () => 'The deadline has been extended.',
   });
-  if (answer) {
-    page.tell('The deadline has moved.');
-    page.refresh();
-  }
 }
 
-async function close(order, page) {
-  const answer = await ask({
-    title: 'Close the order',
-    about: ['The order ', orderId(order.orderId), ' has no timeout any more, and nobody is told. This cannot be undone.'],
-    confirm: 'Close the order',
+function close(order, page) {
+  return openChangeDialog(page, {
+    title: 'Close order',
+    description: ['Order ', orderId(order.orderId), ' will no longer expire. No event is published. This cannot be undone.'],
+    confirm: 'Close order',
     danger: true,
     path: '/api/order/close',
     body: () => ({ orderId: order.orderId }),
+    done: () => 'The order has been closed.',
   });
-  if (answer) {
-    page.tell('The order is closed.');
-    page.refresh();
-  }
 }
 
-async function cancel(order, page) {
-  const answer = await ask({
-    title: 'Cancel the order now',
-    about: ['The order ', orderId(order.orderId), ' becomes due at once. It is cancelled as soon as all payments until now are read, unless one of them is its own. This cannot be undone.'],
-    confirm: 'Cancel the order',
+function cancel(order, page) {
+  return openChangeDialog(page, {
+    title: 'Cancel order now',
+    description: ['Order ', orderId(order.orderId), ' becomes due immediately. It is cancelled once all payments published so far have been read, unless one of them is for this order. This cannot be undone.'],
+    confirm: 'Cancel order',
+    // "Cancel" would be ambiguous here.
+    dismiss: 'Keep order',
     danger: true,
     path: '/api/order/cancel',
     body: () => ({ orderId: order.orderId }),
+    done: () => 'The order is due now and will be cancelled, unless it turns out to be paid.',
   });
-  if (answer) {
-    page.tell('The order is due; it is cancelled unless it turns out to be paid.');
-    page.refresh();
-  }
 }
 
-async function release(order, page) {
-  const answer = await ask({
-    title: 'Release the order',
-    about: ['The order ', orderId(order.orderId), ' may be decided again. Mend first what it was parked for: if it was paid, it is cancelled all the same unless the payment is read.'],
-    confirm: 'Release',
+function release(order, page) {
+  return openChangeDialog(page, {
+    title: 'Release order',
+    description: ['Order ', orderId(order.orderId), ' can be decided again. Fix the reason why it was parked first: even if the customer has paid, the order is cancelled unless the payment is read.'],
+    confirm: 'Release order',
     danger: true,
     path: '/api/order/release',
     body: () => ({ orderId: order.orderId }),
+    done: () => 'The order has been released.',
   });
-  if (answer) {
-    page.tell('The order is released.');
-    page.refresh();
-  }
 }

@@ -1,113 +1,90 @@
 import { get } from '../api.js';
-import { textField, timeField } from '../ask.js';
-import { address, empty, failed, foreign, h, loading, render, table, to } from '../dom.js';
-import { instantOf, money, second, time } from '../format.js';
-import { linkToOrder, state, STATE_NAMES } from './words.js';
+import { emptyState, errorState, h, loading, render, table, untrusted, viewLink } from '../dom.js';
+import { textField, timeField } from '../fields.js';
+import { formatMoney, formatTime, fromLocalInput, pluralize, timeElement } from '../format.js';
+import { viewHref } from '../urls.js';
+import { ORDER_STATE_LABELS, orderLink, orderStateBadge } from './labels.js';
+import { PAGE_SIZE } from './paged-list.js';
 
-const ON_A_PAGE = 50;
-const ANY = 'ANY';
+/** The value of the URL parameter "state" for orders in any state. */
+const ANY_STATE = 'ANY';
 
-/** The search for orders; what is looked for stands in the address. */
+/** The search for orders. The URL has the search criteria. */
 export function ordersView(parameters) {
-  // Unless it is asked otherwise, what is still to be decided; the settled ones would come first.
+  // By default only pending orders, because settled ones would come first.
   const states = parameters.size === 0 ? ['PENDING'] : parameters.getAll('state');
   const query = {
-    state: states.filter((one) => one !== ANY),
+    state: states.filter((state) => state !== ANY_STATE),
     dueFrom: parameters.get('dueFrom'),
     dueTo: parameters.get('dueTo'),
     prefix: parameters.get('prefix'),
   };
   const after = parameters.get('after');
-  const here = { ...query, state: query.state.length === 0 ? ANY : query.state };
-  const open = new AbortController();
-  const found = h('div');
-  const prefix = textField('Order id begins with', 'prefix', {
-    type: 'search', value: query.prefix, maxlength: '256', spellcheck: 'false', autocapitalize: 'none',
-  });
-  const problem = h('div', { role: 'alert' });
+  const criteria = { ...query, state: query.state.length === 0 ? ANY_STATE : query.state };
+  const requests = new AbortController();
+  const results = h('div');
   const form = h(
     'form',
     { class: 'search', role: 'search', on: { submit } },
-    prefix,
+    textField('Order ID starts with', 'prefix', {
+      type: 'search', value: query.prefix, maxlength: '256', spellcheck: 'false', autocapitalize: 'none',
+    }),
     h(
       'fieldset',
-      { class: 'states' },
+      {},
       h('legend', {}, 'State'),
-      h('div', { class: 'row' }, STATE_NAMES.map(([value, text]) =>
+      h('div', { class: 'row' }, ORDER_STATE_LABELS.map(([value, label]) =>
         h('label', { class: 'option' },
           h('input', { type: 'checkbox', name: 'state', value, checked: query.state.includes(value) }),
-          h('span', {}, text)))),
+          h('span', {}, label)))),
     ),
-    timeField('Deadline from', 'dueFrom', valid(query.dueFrom)),
-    timeField('Deadline before', 'dueTo', valid(query.dueTo)),
+    timeField('Deadline from', 'dueFrom', validInstant(query.dueFrom)),
+    timeField('Deadline before', 'dueTo', validInstant(query.dueTo)),
     h('div', { class: 'buttons' },
       h('button', { type: 'submit', class: 'primary' }, 'Search'),
-      to('orders', {}, 'Clear')),
-    problem,
+      viewLink('orders', {}, 'Clear')),
   );
 
   function submit(event) {
     event.preventDefault();
     const data = new FormData(form);
-    const wanted = address('orders', {
+    const href = viewHref('orders', {
       prefix: data.get('prefix'),
-      state: data.has('state') ? data.getAll('state') : ANY,
-      dueFrom: instantOf(data.get('dueFrom')),
-      dueTo: instantOf(data.get('dueTo')),
+      state: data.has('state') ? data.getAll('state') : ANY_STATE,
+      dueFrom: fromLocalInput(data.get('dueFrom')),
+      dueTo: fromLocalInput(data.get('dueTo')),
     });
-    if (wanted === location.hash) {
+    if (href === location.hash) {
       load();
     } else {
-      location.hash = wanted;
+      location.hash = href;
     }
   }
 
   async function load() {
-    render(found, loading('Searching'));
+    render(results, loading('Searching'));
     try {
-      const page = await get('/api/orders', { ...query, after, limit: ON_A_PAGE }, open.signal);
-      render(found, results(page));
-    } catch (failure) {
-      if (failure.name !== 'AbortError') {
-        render(found, failed(failure, load));
+      const page = await get('/api/orders', { ...query, after, limit: PAGE_SIZE }, requests.signal);
+      render(results, resultPage(page));
+    } catch (error) {
+      if (error.name !== 'AbortError') {
+        render(results, errorState(error, load));
       }
     }
   }
 
-  function results({ orders, next }) {
+  function resultPage({ orders, next }) {
     if (orders.length === 0) {
-      return empty(after ? 'There are no more.' : 'No order is like that.');
+      return emptyState(after ? 'No more orders.' : 'No orders match your search.');
     }
-    const order = query.prefix ? 'by id' : 'by deadline';
+    const sorting = query.prefix ? 'by ID' : 'by deadline';
     return [
       h('p', { class: 'minor', role: 'status' },
-        `${orders.length} ${after ? 'more ' : ''}${orders.length === 1 ? 'order' : 'orders'}, ${order}, as of ${second(Date.now())}`),
-      table(
-        'Orders found',
-        [
-          'Order',
-          'State',
-          'Deadline',
-          { text: 'Amount', class: 'number' },
-          { text: 'Channel', class: 'spare' },
-          { text: 'Shard', class: 'number spare' },
-        ],
-        orders.map((one) =>
-          h(
-            'tr',
-            {},
-            h('th', { scope: 'row' }, linkToOrder(one.orderId)),
-            h('td', {}, state(one.state)),
-            h('td', {}, one.deadline ? time(one.deadline) : '–'),
-            h('td', { class: 'number' }, one.amount ? money(one.amount.value, one.amount.currency) : '–'),
-            h('td', { class: 'spare' }, one.channel ? foreign(one.channel) : '–'),
-            h('td', { class: 'number spare' }, one.shard),
-          )),
-        { class: 'cards dense' },
-      ),
+        `${pluralize(orders.length, after ? 'more order' : 'order')}, sorted ${sorting}, as of ${formatTime(Date.now())}`),
+      orderTable(orders),
       h('nav', { class: 'pages', 'aria-label': 'Pages' },
-        after && to('orders', here, 'First page'),
-        next ? to('orders', { ...here, after: next }, 'Next page') : h('span', {}, 'No more')),
+        after && viewLink('orders', criteria, 'First page'),
+        next ? viewLink('orders', { ...criteria, after: next }, 'Next page') : h('span', {}, 'No more orders')),
     ];
   }
 
@@ -116,11 +93,37 @@ export function ordersView(parameters) {
     title: 'Orders',
     element: h('div', { class: 'view' },
       h('section', { class: 'card', 'aria-label': 'Search' }, form),
-      h('section', { class: 'card', 'aria-label': 'Results' }, found)),
-    close: () => open.abort(),
+      h('section', { class: 'card', 'aria-label': 'Results' }, results)),
+    close: () => requests.abort(),
   };
 }
 
-function valid(instant) {
+function orderTable(orders) {
+  return table(
+    'Orders',
+    [
+      'Order',
+      'State',
+      'Deadline',
+      { text: 'Amount', class: 'number' },
+      { text: 'Channel', class: 'optional' },
+      { text: 'Shard', class: 'number optional' },
+    ],
+    orders.map((order) =>
+      h(
+        'tr',
+        {},
+        h('th', { scope: 'row' }, orderLink(order.orderId)),
+        h('td', {}, orderStateBadge(order.state)),
+        h('td', {}, order.deadline ? timeElement(order.deadline) : '–'),
+        h('td', { class: 'number' }, order.amount ? formatMoney(order.amount.value, order.amount.currency) : '–'),
+        h('td', { class: 'optional' }, order.channel ? untrusted(order.channel) : '–'),
+        h('td', { class: 'number optional' }, order.shard),
+      )),
+    { class: 'cards dense' },
+  );
+}
+
+function validInstant(instant) {
   return instant && !Number.isNaN(Date.parse(instant)) ? instant : null;
 }

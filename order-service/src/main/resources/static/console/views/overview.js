@@ -1,231 +1,218 @@
-import { MinutesChart } from '../charts.js';
-import { badge, empty, foreign, h, loading, render, table, to } from '../dom.js';
-import { count, counted, minute, span, sum, time } from '../format.js';
-import { action, concerns, holdItem, longestLag, pauseExpiry, pauseItem } from './words.js';
+import { MinuteChart } from '../charts.js';
+import { badge, emptyState, h, loading, render, table, untrusted, viewLink } from '../dom.js';
+import {
+  compactMoney, formatDuration, formatMinute, formatNumber, pluralize, timeElement,
+} from '../format.js';
+import { instanceBadge, LONG_LAG_MILLIS, longestWatermarkLag, problems } from './status.js';
+import { pauseExpiryButton, suspensionList } from './suspensions.js';
 
-const BEYOND = 600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 
-/** How all stands, as it changes. */
+/** Where the chart draws a lateness above the largest measurable one. */
+const LATENESS_CEILING_MILLIS = 10 * MINUTE;
+
+/** The overall status, updated live. */
 export function overviewView(parameters, page) {
-  const standing = h('div', { class: 'standing' });
-  const numbers = h('div', { class: 'numbers' }, loading('Waiting for the first numbers'));
-  const due = h('div', {});
-  const stops = h('div', {});
-  const instances = h('div', {});
-  const forecast = new MinutesChart({
-    title: 'Orders that come due, by the minute',
-    write: (value) => count(value),
-    lines: [{ label: 'Orders', colour: '--due' }],
+  const status = h('div', { class: 'status' });
+  const tiles = h('div', { class: 'tiles' }, loading());
+  const amountsDue = h('div');
+  const suspensions = h('div');
+  const instances = h('div');
+  const forecast = new MinuteChart({
+    title: 'Orders due per minute',
+    format: formatNumber,
+    series: [{ label: 'Orders', colour: '--due' }],
   });
-  const done = [
+  const activity = [
     ['registered', 'Registered', '--registered'],
     ['paid', 'Paid', '--paid'],
     ['cancelled', 'Cancelled', '--cancelled'],
-  ].map(([field, label, colour]) => ({
+  ].map(([field, title, colour]) => ({
     field,
-    label,
-    chart: new MinutesChart({
-      title: label,
-        write: (value) => count(value),
-      lines: [{ label: 'Orders', colour }],
-    }),
+    chart: new MinuteChart({ title, format: formatNumber, series: [{ label: 'Orders', colour }] }),
   }));
-  const lateness = new MinutesChart({
-    title: 'Lateness of cancellations',
-    top: BEYOND,
-    write: writeLateness,
-    lines: [
-      { label: 'half within (p50)', colour: '--paid' },
-      { label: '99 of 100 within (p99)', colour: '--cancelled', dash: [6, 4] },
+  const lateness = new MinuteChart({
+    title: 'Cancellation lateness',
+    ceiling: LATENESS_CEILING_MILLIS,
+    format: formatLateness,
+    series: [
+      { label: 'p50 (median)', colour: '--paid' },
+      { label: 'p99', colour: '--cancelled', dash: [6, 4] },
     ],
   });
-  const charts = [forecast, lateness, ...done.map(({ chart }) => chart)];
+  const charts = [forecast, lateness, ...activity.map(({ chart }) => chart)];
 
   const element = h(
     'div',
     { class: 'overview' },
-    standing,
-    h('section', { class: 'wide', 'aria-label': 'Now' }, numbers),
+    status,
+    h('section', { class: 'wide', 'aria-label': 'Key figures' }, tiles),
     h(
       'section',
-      { class: 'card two', 'aria-labelledby': 'next-hour' },
-      h('h2', { id: 'next-hour' }, 'The next hour'),
+      { class: 'card two-thirds', 'aria-labelledby': 'next-hour' },
+      h('h2', { id: 'next-hour' }, 'Next hour'),
       forecast.element,
     ),
-    h('section', { class: 'card', 'aria-labelledby': 'due' }, h('h2', { id: 'due' }, 'Due within'), due),
+    h('section', { class: 'card', 'aria-labelledby': 'due-within' },
+      h('h2', { id: 'due-within' }, 'Due within'), amountsDue),
     h(
       'section',
       { class: 'card wide', 'aria-labelledby': 'last-hour' },
-      h('h2', { id: 'last-hour' }, 'The last hour'),
-      h('div', { class: 'charts' }, done.map(({ chart }) => chart.element), lateness.element),
+      h('h2', { id: 'last-hour' }, 'Last hour'),
+      h('div', { class: 'charts' }, activity.map(({ chart }) => chart.element), lateness.element),
     ),
     h(
       'section',
-      { class: 'card two', 'aria-labelledby': 'stops' },
-      h(
-        'div',
-        { class: 'head' },
-        h('h2', { id: 'stops' }, 'Paused or held'),
-        action('Pause expiry …', () => pauseExpiry(page)),
-      ),
-      stops,
+      { class: 'card two-thirds', 'aria-labelledby': 'suspensions' },
+      h('div', { class: 'head' },
+        h('h2', { id: 'suspensions' }, 'Pauses and holds'), pauseExpiryButton(page)),
+      suspensions,
     ),
-    h(
-      'section',
-      { class: 'card', 'aria-labelledby': 'instances' },
-      h('h2', { id: 'instances' }, 'Instances'),
-      instances,
-    ),
+    h('section', { class: 'card', 'aria-labelledby': 'instances' },
+      h('h2', { id: 'instances' }, 'Instances'), instances),
   );
 
-  function show(now) {
-    const all = concerns(now);
-    render(
-      standing,
-      all.length === 0
-        ? badge('ok', 'Nothing stands in the way')
-        : h('ul', {}, all.map(([meaning, what]) => h('li', {}, badge(meaning, what)))),
-    );
-    render(numbers, tiles(now));
-    render(due, dueWithin(now.forecast));
-    render(stops, stopped(now, page));
-    render(instances, instanceList(now));
-    showForecast(now.forecast);
-    showLastHour(now.lastHour);
+  function show(overview) {
+    render(status, problemList(problems(overview)));
+    render(tiles, tileList(overview));
+    render(amountsDue, dueTable(overview.forecast));
+    render(suspensions, suspensionList(page, overview, 'No pauses or holds.'));
+    render(instances, instanceList(overview.instances));
+    showForecast(overview.forecast);
+    showLastHour(overview.lastHour);
   }
 
   function showForecast({ from, ordersByMinute }) {
     const start = new Date(from).getTime();
-    const total = ordersByMinute.reduce((a, b) => a + b, 0);
+    // Rounded down to whole minutes, so that the bars do not shift every second.
+    const firstMinute = Math.floor(start / MINUTE) * MINUTE;
     forecast.show(
-      // Steady from second to second: the bars stand at whole minutes from the present one.
-      ordersByMinute.map((_, i) => Math.floor(start / 60_000) * 60_000 + i * 60_000),
+      ordersByMinute.map((_, i) => firstMinute + i * MINUTE),
       [ordersByMinute],
-      `${counted(total, 'order')} until ${minute(start + 3_600_000)}`,
+      `${pluralize(sum(ordersByMinute), 'order')} until ${formatMinute(start + HOUR)}`,
     );
   }
 
-  function showLastHour(minutes) {
-    const at = minutes.map((m) => m.minute);
-    for (const { field, chart } of done) {
-      const values = minutes.map((m) => m[field]);
-      const total = values.reduce((a, b) => a + b, 0);
-      const more = field === 'paid'
-        ? minutes.reduce((a, m) => a + m.closed, 0)
-        : field === 'cancelled' ? minutes.reduce((a, m) => a + m.conflicts, 0) : 0;
-      chart.show(at, [values], [
-        h('strong', {}, count(total)),
-        more > 0 && (field === 'paid'
-          ? `, and ${count(more)} closed`
-          : `, and ${counted(more, 'payment conflict')}`),
-      ]);
+  function showLastHour(lastHour) {
+    const minutes = lastHour.map(({ minute }) => minute);
+    for (const { field, chart } of activity) {
+      const values = lastHour.map((minute) => minute[field]);
+      chart.show(minutes, [values], [h('strong', {}, formatNumber(sum(values))), related(field, lastHour)]);
     }
-    const last = minutes.findLast((m) => m.lateP99Millis !== null);
+    const latest = lastHour.findLast(({ lateP99Millis }) => lateP99Millis !== null);
     lateness.show(
-      at,
-      [minutes.map((m) => m.lateP50Millis), minutes.map((m) => m.lateP99Millis)],
-      last
-        ? ['99 of 100 within ', h('strong', {}, writeLateness(last.lateP99Millis)), ` at ${minute(last.minute)}`]
-        : 'None was cancelled.',
+      minutes,
+      [lastHour.map(({ lateP50Millis }) => lateP50Millis), lastHour.map(({ lateP99Millis }) => lateP99Millis)],
+      latest
+        ? ['p99 ', h('strong', {}, formatLateness(latest.lateP99Millis)), ` at ${formatMinute(latest.minute)}`]
+        : 'No cancellations',
     );
   }
 
   return {
     title: 'Overview',
-    titleUnseen: true,
+    hideTitle: true,
     element,
     show,
     close: () => charts.forEach((chart) => chart.close()),
   };
 }
 
-function writeLateness(milliseconds) {
-  return milliseconds < 0 ? 'more than 10 min' : span(milliseconds);
+function sum(values) {
+  return values.reduce((a, b) => a + b, 0);
 }
 
-function tiles(now) {
-  const lag = longestLag(now);
+// What else the summary of a chart mentions.
+function related(field, lastHour) {
+  const closed = sum(lastHour.map((minute) => minute.closed));
+  const conflicts = sum(lastHour.map((minute) => minute.conflicts));
+  if (field === 'paid' && closed > 0) {
+    return `, and ${formatNumber(closed)} closed`;
+  }
+  return field === 'cancelled' && conflicts > 0 && `, and ${pluralize(conflicts, 'payment conflict')}`;
+}
+
+function formatLateness(milliseconds) {
+  return milliseconds < 0 ? 'more than 10 min' : formatDuration(milliseconds);
+}
+
+function problemList(found) {
+  return found.length === 0
+    ? badge('ok', 'Operating normally')
+    : h('ul', {}, found.map(([level, content]) => h('li', {}, badge(level, content))));
+}
+
+function tileList({ at, pending, overdue, parked, unpublished, instances }) {
+  const lag = longestWatermarkLag({ instances });
   return [
-    tile('Pending', now.pending, 'orders wait for their payment', null,
-      to('orders', { state: 'PENDING' }, 'Show them'), 'first'),
-    tile('Overdue', now.overdue, 'long past their deadlines', now.overdue > 0 ? 'bad' : 'ok',
-      now.overdue > 0 && to('orders', { state: 'PENDING', dueTo: now.at }, 'Show them')),
-    tile('Parked', now.parked, 'not cancelled for now', now.parked > 0 ? 'warn' : 'ok',
-      now.parked > 0 && to('pauses', {}, 'Show them')),
-    tile('Unpublished', now.unpublished, 'events wait for Kafka', null, null),
-    h(
-      'div',
-      { class: 'tile' },
-      h('h2', {}, 'Watermark lag'),
-      h('p', { class: 'figure' }, lag === 0 ? '0' : span(lag)),
-      h('p', { class: 'minor' }, lag > 5_000 ? badge('warn', 'due orders are held') : 'no due order is held for long'),
-      h('p', { class: 'minor' }, to('shards', {}, 'By shard')),
-    ),
+    tile('pending', 'Pending', formatNumber(pending), 'orders awaiting payment',
+      viewLink('orders', { state: 'PENDING' }, 'View pending orders')),
+    tile('overdue', 'Overdue', formatNumber(overdue),
+      overdue > 0 ? badge('bad', 'long past their deadline') : badge('ok', 'none'),
+      overdue > 0 && viewLink('orders', { state: 'PENDING', dueTo: at }, 'View overdue orders')),
+    tile('parked', 'Parked', formatNumber(parked),
+      parked > 0 ? badge('warn', 'not cancelled for now') : badge('ok', 'none'),
+      parked > 0 && viewLink('pauses', {}, 'View parked orders')),
+    tile('unpublished', 'Unpublished', formatNumber(unpublished), 'events waiting for Kafka'),
+    tile('watermark-lag', 'Watermark lag', lag === 0 ? '0' : formatDuration(lag),
+      lag > LONG_LAG_MILLIS ? badge('warn', 'orders are delayed') : 'no long delays',
+      viewLink('shards', {}, 'View by shard')),
   ];
 }
 
-function tile(name, value, what, meaning, link, more = '') {
+function tile(name, title, figure, description, link) {
   return h(
     'div',
-    { class: `tile ${more}`, 'data-tile': name.toLowerCase() },
-    h('h2', {}, name),
-    h('p', { class: 'figure' }, count(value)),
-    h('p', { class: 'minor' }, meaning ? badge(meaning, meaning === 'ok' ? 'none' : what) : what),
+    { class: 'tile', 'data-tile': name },
+    h('h2', {}, title),
+    h('p', { class: 'figure' }, figure),
+    h('p', { class: 'minor' }, description),
     link && h('p', { class: 'minor' }, link),
   );
 }
 
-function dueWithin({ within, amountsAsOf, from }) {
+function dueTable({ within, amountsAsOf, from }) {
   const currencies = [...new Set(within.flatMap(({ amounts }) => Object.keys(amounts)))].sort();
   const head = ['', ...within.map(({ minutes }) => ({ text: `${minutes} min`, class: 'number' }))];
   return [
-    table('Orders and amounts that come due within some minutes', head, [
+    table('Orders and amounts due within the next hour', head, [
       h('tr', {}, h('th', { scope: 'row' }, 'Orders'), within.map(({ minutes, orders }) =>
-        h('td', { class: 'number strong' }, to('orders', {
+        h('td', { class: 'number strong' }, viewLink('orders', {
           state: 'PENDING',
           dueFrom: from,
-          dueTo: new Date(new Date(from).getTime() + minutes * 60_000).toISOString(),
-        }, count(orders))))),
+          dueTo: new Date(new Date(from).getTime() + minutes * MINUTE).toISOString(),
+        }, formatNumber(orders))))),
       currencies.map((currency) =>
-        h('tr', {}, h('th', { scope: 'row' }, foreign(currency)), within.map(({ amounts }) =>
-          h('td', { class: 'number' }, sum(amounts[currency] ?? 0, currency))))),
+        h('tr', {}, h('th', { scope: 'row' }, untrusted(currency)), within.map(({ amounts }) =>
+          h('td', { class: 'number' }, compactMoney(amounts[currency] ?? 0, currency))))),
     ], { class: 'compact' }),
-    h('p', { class: 'minor' }, amountsAsOf
-      ? currencies.length > 0 ? ['Amounts as of ', time(amountsAsOf)] : 'These orders state no amounts.'
-      : 'The amounts have not been summed up yet.'),
+    h('p', { class: 'minor' }, amountsNote(amountsAsOf, currencies)),
   ];
 }
 
-function stopped(now, page) {
-  if (now.pauses.length + now.holds.length === 0) {
-    return empty('Nothing is paused, and no shard is held.');
+function amountsNote(asOf, currencies) {
+  if (!asOf) {
+    return 'The amounts have not been calculated yet.';
   }
-  return h(
-    'ul',
-    { class: 'items' },
-    now.holds.map((hold) => holdItem(hold, page)),
-    now.pauses.map((pause) => pauseItem(pause, page)),
-  );
+  return currencies.length > 0 ? ['Amounts as of ', timeElement(asOf)] : 'These orders have no amounts.';
 }
 
-function instanceList(now) {
-  if (now.instances.length === 0) {
-    return empty('No instance has spoken within the last hour.');
+function instanceList(instances) {
+  if (instances.length === 0) {
+    return emptyState('No instance has reported in the last hour.');
   }
-  return h('ul', { class: 'items' }, now.instances.map(({ instance, reportedAt, silent, report }) =>
+  return h('ul', {}, instances.map(({ instance, reportedAt, silent, report }) =>
     h(
       'li',
       { class: 'item', 'data-key': instance },
       h(
         'div',
         {},
-        silent
-          ? badge('bad', 'Silent')
-          : Object.keys(report.failingSeconds).length > 0 ? badge('bad', 'Failing') : badge('ok', 'Works'),
-        ' ', foreign(instance, { class: 'instance' }),
+        instanceBadge({ silent, report }), ' ', untrusted(instance, { class: 'instance' }),
         h('p', { class: 'minor' }, silent
-          ? ['last heard of ', time(reportedAt)]
-          : `${counted(report.shards.length, 'shard')}, ${count(report.shards.reduce((a, s) => a + s.pending, 0))} pending`),
+          ? ['Last report ', timeElement(reportedAt)]
+          : `${pluralize(report.shards.length, 'shard')}, ${formatNumber(sum(report.shards.map(({ pending }) => pending)))} pending`),
       ),
     )));
 }

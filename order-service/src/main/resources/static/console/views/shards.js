@@ -1,19 +1,20 @@
-import { badge, empty, foreign, h, loading, render, table } from '../dom.js';
-import { count, counted, span, time } from '../format.js';
-import { longestLag } from './words.js';
+import { badge, emptyState, fact, h, loading, render, table, untrusted } from '../dom.js';
+import { formatDuration, formatNumber, pluralize, timeElement } from '../format.js';
+import { instanceBadge, LONG_LAG_MILLIS, longestWatermarkLag, reportingInstances } from './status.js';
 
-const LONG = 5_000;
+/** Clock differences below this are not worth reporting. */
+const CLOCK_TOLERANCE_MILLIS = 100;
 
-/** What serves which shard, and how it stands. */
+/** Which instance owns which shard, and the status of both. */
 export function shardsView() {
   const instances = h('div', {}, loading());
   const shards = h('div', {}, loading());
 
-  function show(now) {
-    render(instances, now.instances.length === 0
-      ? empty('No instance has spoken within the last hour.')
-      : h('ul', { class: 'instances' }, now.instances.map(instanceCard)));
-    render(shards, shardTable(now));
+  function show(overview) {
+    render(instances, overview.instances.length === 0
+      ? emptyState('No instance has reported in the last hour.')
+      : h('ul', { class: 'instances' }, overview.instances.map(instanceCard)));
+    render(shards, shardTable(overview));
   }
 
   return {
@@ -21,33 +22,33 @@ export function shardsView() {
     element: h(
       'div',
       { class: 'view columns' },
-      h('section', { class: 'card more', 'aria-labelledby': 'of-shards' },
-        h('h2', { id: 'of-shards' }, 'Shards'), shards),
-      h('section', { class: 'card', 'aria-labelledby': 'of-instances' },
-        h('h2', { id: 'of-instances' }, 'Instances'), instances),
+      h('section', { class: 'card two-thirds', 'aria-labelledby': 'shards' },
+        h('h2', { id: 'shards' }, 'Shards'), shards),
+      h('section', { class: 'card', 'aria-labelledby': 'instances' },
+        h('h2', { id: 'instances' }, 'Instances'), instances),
     ),
     show,
   };
 }
 
-function shardTable(now) {
+function shardTable(overview) {
   const rows = [
-    ...now.unservedShards.map((shard) => ({ shard, instance: null })),
-    ...now.instances.filter(({ silent }) => !silent).flatMap(({ instance, report }) =>
+    ...overview.unservedShards.map((shard) => ({ shard, instance: null })),
+    ...reportingInstances(overview).flatMap(({ instance, report }) =>
       report.shards.map((shard) => ({ ...shard, instance }))),
   ].sort((a, b) => a.shard - b.shard);
   if (rows.length === 0) {
-    return empty('No shard is known.');
+    return emptyState('No shards are known yet.');
   }
-  const held = new Set(now.holds.map((hold) => hold.shard));
+  const held = new Set(overview.holds.map((hold) => hold.shard));
   return [
     h('p', { class: 'minor' },
-      `${counted(rows.length, 'shard')}; the longest watermark lag is ${longestLag(now) === 0 ? '0' : span(longestLag(now))}`),
+      `${pluralize(rows.length, 'shard')}; longest watermark lag: ${formatLag(longestWatermarkLag(overview))}`),
     table(
       'Shards',
       [
         'Shard',
-        'Stands',
+        'Status',
         { text: 'Pending', class: 'number' },
         { text: 'Watermark lag', class: 'number' },
         'Instance',
@@ -57,60 +58,60 @@ function shardTable(now) {
           'tr',
           { 'data-key': `${row.shard} ${row.instance}` },
           h('th', { scope: 'row' }, row.shard),
-          h('td', {}, standing(row, held)),
-          h('td', { class: 'number' }, row.instance === null ? '–' : count(row.pending)),
-          h('td', { class: 'number' }, row.instance === null
-            ? '–'
-            : row.watermarkLagMillis > LONG
-              ? badge('warn', span(row.watermarkLagMillis))
-              : row.watermarkLagMillis === 0 ? '0' : span(row.watermarkLagMillis)),
-          h('td', {}, row.instance === null ? '–' : foreign(row.instance, { class: 'instance' })),
+          h('td', {}, shardBadge(row, held)),
+          h('td', { class: 'number' }, row.instance === null ? '–' : formatNumber(row.pending)),
+          h('td', { class: 'number' }, row.instance === null ? '–' : lag(row.watermarkLagMillis)),
+          h('td', {}, row.instance === null ? '–' : untrusted(row.instance, { class: 'instance' })),
         )),
       { class: 'cards' },
     ),
   ];
 }
 
-function standing(row, held) {
+function lag(milliseconds) {
+  return milliseconds > LONG_LAG_MILLIS
+    ? badge('warn', formatDuration(milliseconds))
+    : formatLag(milliseconds);
+}
+
+function formatLag(milliseconds) {
+  return milliseconds === 0 ? '0' : formatDuration(milliseconds);
+}
+
+function shardBadge(row, held) {
   if (row.instance === null) {
-    return badge('bad', 'Not served');
+    return badge('bad', 'No owner');
   }
   if (row.held || held.has(row.shard)) {
     return badge('bad', 'Held');
   }
-  return row.rebuilding ? badge('wait', 'Rebuilding') : badge('ok', 'Served');
+  return row.rebuilding ? badge('wait', 'Rebuilding') : badge('ok', 'Active');
 }
 
 function instanceCard({ instance, reportedAt, silent, report }) {
-  const failing = Object.entries(report.failingSeconds);
+  const shards = report.shards.map(({ shard }) => shard).sort((a, b) => a - b);
   return h(
     'li',
     { 'data-key': instance },
-    h('h3', {}, foreign(instance, { class: 'instance' })),
-    h('p', {}, silent
-      ? badge('bad', 'Silent: it may have ended, or cannot reach Postgres')
-      : failing.length > 0 ? badge('bad', 'Some steps fail') : badge('ok', 'Works')),
+    h('h3', {}, untrusted(instance, { class: 'instance' })),
+    h('p', {}, instanceBadge({ silent, report })),
+    silent && h('p', { class: 'minor' }, 'It has stopped or cannot reach Postgres.'),
     h('dl', { class: 'details' },
-      fact('Last heard of', time(reportedAt)),
-      fact('Runs since', time(report.startedAt)),
-      fact('Version', foreign(report.version)),
-      fact('Shards', report.shards.length === 0
-        ? 'none'
-        : report.shards.map(({ shard }) => shard).sort((a, b) => a - b).join(', ')),
-      fact('Unpublished', count(report.unpublished)),
-      fact('Its clock', clock(report.clockOffsetMillis)),
-      failing.map(([step, seconds]) =>
-        fact('Fails', badge('bad', foreign(step), ` for ${span(Math.max(1, seconds) * 1_000)}`)))),
+      fact('Last report', timeElement(reportedAt)),
+      fact('Started', timeElement(report.startedAt)),
+      fact('Version', untrusted(report.version)),
+      fact('Shards', shards.length === 0 ? 'none' : shards.join(', ')),
+      fact('Unpublished events', formatNumber(report.unpublished)),
+      fact('Clock', clock(report.clockOffsetMillis)),
+      Object.entries(report.failingSeconds).map(([step, seconds]) =>
+        fact('Failing', badge('bad', untrusted(step), ` for ${formatDuration(Math.max(1, seconds) * 1_000)}`)))),
   );
 }
 
-function fact(term, value) {
-  return h('div', {}, h('dt', {}, term), h('dd', {}, value));
-}
-
-function clock(ahead) {
-  if (Math.abs(ahead) < 100) {
-    return 'agrees with Postgres';
+// The offset is positive if Postgres's clock is ahead of the instance's.
+function clock(offsetMillis) {
+  if (Math.abs(offsetMillis) < CLOCK_TOLERANCE_MILLIS) {
+    return 'in sync with Postgres';
   }
-  return `${span(ahead)} ${ahead > 0 ? 'behind' : 'ahead of'} Postgres`;
+  return `${formatDuration(offsetMillis)} ${offsetMillis > 0 ? 'behind' : 'ahead of'} Postgres`;
 }

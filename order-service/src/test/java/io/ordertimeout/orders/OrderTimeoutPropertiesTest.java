@@ -16,15 +16,15 @@ class OrderTimeoutPropertiesTest {
 
   @Configuration(proxyBeanMethods = false)
   @EnableConfigurationProperties(OrderTimeoutProperties.class)
-  static class Bound {}
+  static class PropertiesConfiguration {}
 
   private final ApplicationContextRunner context =
       new ApplicationContextRunner()
           .withConfiguration(AutoConfigurations.of(ValidationAutoConfiguration.class))
-          .withUserConfiguration(Bound.class);
+          .withUserConfiguration(PropertiesConfiguration.class);
 
   @Test
-  void everythingHasADefault() {
+  void everyPropertyHasADefault() {
     context.run(
         started -> {
           OrderTimeoutProperties properties = started.getBean(OrderTimeoutProperties.class);
@@ -48,7 +48,7 @@ class OrderTimeoutPropertiesTest {
     "order-timeout.wheel.tick, 2h",
     "order-timeout.outbox.source, ' '",
   })
-  void aWrongValueIsNamedWithItsProperty(String property, String value) {
+  void invalidValueIsReportedWithItsProperty(String property, String value) {
     context
         .withPropertyValues(property + "=" + value)
         .run(
@@ -57,11 +57,11 @@ class OrderTimeoutPropertiesTest {
                     .getFailure()
                     .rootCause()
                     .message()
-                    .contains(fieldOf(property), "rejected value"));
+                    .contains(fieldPath(property), "rejected value"));
   }
 
   @Test
-  void aMisspeltPropertyIsNamedInsteadOfIgnored() {
+  void misspeltPropertyFailsTheStart() {
     context
         .withPropertyValues("order-timeout.expirry.max-rate=5")
         .run(
@@ -74,21 +74,21 @@ class OrderTimeoutPropertiesTest {
   }
 
   @Test
-  void aPolicyNeedsItsNameAndTimeout() {
+  void policyRequiresNameAndTimeout() {
     context
         .withPropertyValues("order-timeout.deadline.policies[0].channel=web")
         .run(failed -> assertThat(failed).hasFailed());
   }
 
-  private static String fieldOf(String property) {
+  private static String fieldPath(String property) {
     StringBuilder camel = new StringBuilder();
-    boolean up = false;
+    boolean upperCase = false;
     for (char c : property.substring("order-timeout.".length()).toCharArray()) {
       if (c == '-') {
-        up = true;
+        upperCase = true;
       } else {
-        camel.append(up ? Character.toUpperCase(c) : c);
-        up = false;
+        camel.append(upperCase ? Character.toUpperCase(c) : c);
+        upperCase = false;
       }
     }
     return camel.toString();

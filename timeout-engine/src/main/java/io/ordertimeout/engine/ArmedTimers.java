@@ -1,8 +1,8 @@
 package io.ordertimeout.engine;
 
 /**
- * What was armed in one shard: everything, when {@link ShardedTimers#stop()} was called, or a page
- * of it, from {@link ShardedTimers#armed}. Immutable.
+ * An immutable snapshot of armed timers in one shard: all of them, as returned by {@link
+ * ShardedTimers#stop()}, or one page of them, as returned by {@link ShardedTimers#armed}.
  */
 public final class ArmedTimers {
 
@@ -11,7 +11,7 @@ public final class ArmedTimers {
   private final long[] deadlinesMillis;
   private final long nextCursor;
 
-  /** Takes over both arrays, which are of the same length. */
+  /** Takes ownership of both arrays, which have the same length. */
   ArmedTimers(int shard, long[] ids, long[] deadlinesMillis, long nextCursor) {
     this.shard = shard;
     this.ids = ids;
@@ -20,7 +20,7 @@ public final class ArmedTimers {
   }
 
   /**
-   * The shard of all these timers.
+   * Returns the shard that the timers belong to.
    *
    * @return the shard
    */
@@ -29,7 +29,7 @@ public final class ArmedTimers {
   }
 
   /**
-   * How many timers there are.
+   * Returns the number of timers.
    *
    * @return the number of timers, possibly 0
    */
@@ -38,37 +38,37 @@ public final class ArmedTimers {
   }
 
   /**
-   * The id of a timer. The timers come in no particular order.
+   * Returns the id of a timer. The timers are in no particular order.
    *
-   * @param i its place, from 0
+   * @param i the index, from 0
    * @return the id
-   * @throws IndexOutOfBoundsException if there is no such place
+   * @throws IndexOutOfBoundsException if the index is out of range
    */
   public long id(int i) {
     return ids[i];
   }
 
   /**
-   * The deadline of a timer.
+   * Returns the deadline of a timer.
    *
-   * @param i its place, from 0
+   * @param i the index, from 0
    * @return the deadline in milliseconds
-   * @throws IndexOutOfBoundsException if there is no such place
+   * @throws IndexOutOfBoundsException if the index is out of range
    */
   public long deadlineMillis(int i) {
     return deadlinesMillis[i];
   }
 
   /**
-   * Where {@link ShardedTimers#armed} goes on.
+   * Returns the cursor to pass to {@link ShardedTimers#armed} for the next page.
    *
-   * @return the cursor of the next page, 0 if no page follows
+   * @return the cursor of the next page, 0 if this is the last page
    */
   public long nextCursor() {
     return nextCursor;
   }
 
-  /** Names the shard and the size; the ids may be many. */
+  /** Contains the shard and the size, but not the ids, because there may be millions. */
   @Override
   public String toString() {
     return "ArmedTimers[shard=" + shard + ", size=" + ids.length + "]";

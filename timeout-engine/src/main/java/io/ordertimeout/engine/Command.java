@@ -1,13 +1,13 @@
 package io.ordertimeout.engine;
 
-/** A change that any thread may ask for and the worker makes. */
+/** A change that any thread may submit and that the worker executes. */
 interface Command {
 
   void applyTo(TimersWorker worker);
 
-  /** How much work this is: the number of timers it touches, at least 1. */
+  /** Returns the cost of this command: the number of timers it touches, at least 1. */
   int timers();
 
-  /** How many timers are armed by this at most. */
+  /** Returns the maximum number of timers that this command arms. */
   int arming();
 }

@@ -10,15 +10,16 @@ import org.jctools.queues.atomic.MpscAtomicArrayQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bounded way to the worker: lock-free while there is room, and a caller that finds none waits.
+ * The bounded queue of commands from any thread to the worker. It is lock-free while there is room;
+ * a producer that finds the queue full blocks.
  *
- * <p>The worker itself cannot wait for room, since it is the one who makes it. What it adds to a
- * full queue goes to an overflow of its own, which is read once everything that was queued at that
- * moment has been, so that its commands too take effect in order.
+ * <p>The worker must not block, because only the worker frees capacity. Commands that it adds to a
+ * full queue go to an overflow list. They are polled after everything that was queued when the
+ * overflow began, so the worker's own commands also take effect in order.
  */
 final class CommandQueue {
 
-  // The variant without Unsafe, which newer Java versions warn about.
+  // The variant that does not use Unsafe, whose use newer Java versions report with a warning.
   private final MpscAtomicArrayQueue<Command> queue;
   private final ArrayDeque<Command> overflow = new ArrayDeque<>();
   private int queuedBeforeOverflow;
@@ -31,12 +32,16 @@ final class CommandQueue {
     queue = new MpscAtomicArrayQueue<>(capacity);
   }
 
-  /** From any thread but the worker. Waits for room; false if closed while waiting. */
+  /**
+   * Adds a command from any thread except the worker. Blocks while the queue is full.
+   *
+   * @return false if the queue was closed while waiting
+   */
   boolean put(Command command, BooleanSupplier closed) {
     return queue.offer(command) || putWhenRoom(command, closed);
   }
 
-  /** From the worker only. Never waits. */
+  /** Adds a command from the worker. Never blocks. */
   void putOwn(Command command) {
     if (overflow.isEmpty()) {
       if (queue.offer(command)) {
@@ -64,7 +69,7 @@ final class CommandQueue {
     }
   }
 
-  /** From the worker only. */
+  /** Removes the next command, or returns null if there is none. Called by the worker only. */
   @Nullable Command poll() {
     if (queuedBeforeOverflow == 0 && !overflow.isEmpty()) {
       return overflow.poll();
@@ -76,15 +81,18 @@ final class CommandQueue {
     return command;
   }
 
-  /** From the worker only. */
+  /** Called by the worker only. */
   boolean isEmpty() {
     return overflow.isEmpty() && queue.isEmpty();
   }
 
-  /** Wakes the callers that wait for room, or to see that it is closed. */
+  /**
+   * Wakes the producers that are waiting for room, so that they retry or notice that the queue is
+   * closed.
+   */
   void releaseWaiting() {
-    // The queue frees its places with ordered stores: without the fence the worker could miss a
-    // caller that in turn missed the free place.
+    // The queue frees its slots with ordered stores. Without the fence the worker could miss a
+    // producer that in turn missed the freed slot.
     VarHandle.fullFence();
     if (waiting.get() > 0) {
       lock.lock();

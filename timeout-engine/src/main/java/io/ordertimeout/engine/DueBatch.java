@@ -3,29 +3,29 @@ package io.ordertimeout.engine;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Due timers of one shard, handed out together by {@link ShardedTimers}. Thread-safe.
+ * A batch of due timers of one shard, delivered by {@link ShardedTimers}. Thread-safe.
  *
- * <p>A shard has at most one batch that is not done, so whoever holds a batch holds back its shard,
- * and only that one. The timers are no longer armed: cancelling one of them does nothing,
- * scheduling one arms it anew.
+ * <p>A shard has at most one batch that is not done, so a consumer that keeps a batch holds back
+ * that shard, and only that shard. The timers of a batch are no longer armed: cancelling one of
+ * them has no effect, and scheduling one arms it again.
  */
 public final class DueBatch {
 
-  /** One compare-and-set decides between the consumer's done() and the worker's taking it back. */
+  /** A single compare-and-set decides between done() by the consumer and reject() by the worker. */
   private enum State {
     OPEN,
     DONE,
-    REFUSED
+    REJECTED
   }
 
   private final int shard;
   private final long[] ids;
   private final long[] deadlinesMillis;
-  private final WakeUp wakeUp;
+  private final WakeUpFlag wakeUp;
   private final AtomicReference<State> state = new AtomicReference<>(State.OPEN);
 
-  /** Takes over both arrays, which are of the same length and not empty. */
-  DueBatch(int shard, long[] ids, long[] deadlinesMillis, WakeUp wakeUp) {
+  /** Takes ownership of both arrays, which have the same length and are not empty. */
+  DueBatch(int shard, long[] ids, long[] deadlinesMillis, WakeUpFlag wakeUp) {
     this.shard = shard;
     this.ids = ids;
     this.deadlinesMillis = deadlinesMillis;
@@ -33,7 +33,7 @@ public final class DueBatch {
   }
 
   /**
-   * The shard of all timers in the batch.
+   * Returns the shard that the timers belong to.
    *
    * @return the shard
    */
@@ -42,7 +42,7 @@ public final class DueBatch {
   }
 
   /**
-   * How many timers there are.
+   * Returns the number of timers.
    *
    * @return the number of timers, at least 1
    */
@@ -51,29 +51,29 @@ public final class DueBatch {
   }
 
   /**
-   * The id of a timer.
+   * Returns the id of a timer.
    *
-   * @param i its place, from 0
+   * @param i the index, from 0
    * @return the id
-   * @throws IndexOutOfBoundsException if there is no such place
+   * @throws IndexOutOfBoundsException if the index is out of range
    */
   public long id(int i) {
     return ids[i];
   }
 
   /**
-   * The deadline of a timer.
+   * Returns the deadline of a timer.
    *
-   * @param i its place, from 0
+   * @param i the index, from 0
    * @return the deadline in milliseconds, as it was scheduled
-   * @throws IndexOutOfBoundsException if there is no such place
+   * @throws IndexOutOfBoundsException if the index is out of range
    */
   public long deadlineMillis(int i) {
     return deadlinesMillis[i];
   }
 
   /**
-   * The ids of all timers.
+   * Returns the ids of all timers.
    *
    * @return a copy
    */
@@ -82,7 +82,7 @@ public final class DueBatch {
   }
 
   /**
-   * The latest of the deadlines. O(size).
+   * Returns the latest of the deadlines. O(size).
    *
    * @return the deadline in milliseconds
    */
@@ -95,9 +95,9 @@ public final class DueBatch {
   }
 
   /**
-   * Says that the batch is dealt with, so that its shard may hand out the next. From any thread;
-   * never waits. Calling it again does nothing, nor does calling it after the shard was dropped or
-   * opened anew, or after the listener threw.
+   * Marks the batch as processed, so that its shard may deliver the next one. May be called from
+   * any thread and never blocks. Further calls have no effect, nor does a call after the shard was
+   * dropped or reopened, or after the listener threw.
    */
   public void done() {
     if (state.compareAndSet(State.OPEN, State.DONE)) {
@@ -105,20 +105,20 @@ public final class DueBatch {
     }
   }
 
-  /** Takes the batch back from a listener that threw; false if it was done before. */
-  boolean refuse() {
-    return state.compareAndSet(State.OPEN, State.REFUSED);
+  /** Takes the batch back after its listener threw. Returns false if the batch was already done. */
+  boolean reject() {
+    return state.compareAndSet(State.OPEN, State.REJECTED);
   }
 
   boolean isOpen() {
     return state.get() == State.OPEN;
   }
 
-  boolean isRefused() {
-    return state.get() == State.REFUSED;
+  boolean isRejected() {
+    return state.get() == State.REJECTED;
   }
 
-  /** Names the shard and the size; the ids may be many. */
+  /** Contains the shard and the size, but not the ids, because there may be many. */
   @Override
   public String toString() {
     return "DueBatch[shard=" + shard + ", size=" + ids.length + ", " + state.get() + "]";

@@ -1,21 +1,22 @@
 package io.ordertimeout.engine;
 
-/** Receives what is due from {@link ShardedTimers}. */
+/** Receives due timers from {@link ShardedTimers}. */
 @FunctionalInterface
 public interface DueListener {
 
   /**
-   * Takes over a batch of due timers and calls {@link DueBatch#done()} when it is through with
-   * them, from any thread. Until then no further batch of the same shard comes.
+   * Accepts a batch of due timers. The listener, or the code it hands the batch to, calls {@link
+   * DueBatch#done()} from any thread when the timers have been processed. Until then the shard
+   * delivers no further batch.
    *
-   * <p>Called on the worker thread, which serves every shard: it must not block, and hands the work
-   * to an executor. It may call the {@link ShardedTimers} it belongs to, except {@link
-   * ShardedTimers#stop()}.
+   * <p>This method runs on the worker thread, which serves all shards. It must not block, so it
+   * should hand the work to an executor. It may call the {@link ShardedTimers} it belongs to,
+   * except {@link ShardedTimers#stop()}.
    *
-   * <p>A listener that throws has refused the batch: unless the batch was done before, all of it is
-   * armed again with its deadlines, the exception is logged, and the shard is offered again after
-   * the retry delay. A {@code RejectedExecutionException} of a full executor may therefore simply
-   * pass.
+   * <p>A listener rejects the batch by throwing. Unless the batch is already done, all of its
+   * timers are armed again with their deadlines, the exception is logged, and the shard delivers
+   * them again after the retry delay. A {@code RejectedExecutionException} from a full executor
+   * therefore needs no handling.
    *
    * @param batch one or more due timers of one shard
    */

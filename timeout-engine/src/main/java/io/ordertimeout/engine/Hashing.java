@@ -1,11 +1,11 @@
 package io.ordertimeout.engine;
 
-/** Hashing of ids, which tend to be sequential or to share a stride. */
+/** The hash function for ids, which are often sequential or evenly spaced. */
 final class Hashing {
 
   private Hashing() {}
 
-  /** Mixes all bits into 31: the finalizer of MurmurHash3. 1 or more. */
+  /** Mixes all bits of an id into a positive 31-bit hash, using the finalizer of MurmurHash3. */
   static int spread(long id) {
     long h = id;
     h = (h ^ (h >>> 33)) * 0xff51afd7ed558ccdL;

@@ -1,13 +1,13 @@
 package io.ordertimeout.engine;
 
-/** A set of longs that only grows: linear probing, no object per member. */
+/** A set of longs that only grows, stored with linear probing and no object per member. */
 final class LongSet {
 
   private long[] table = new long[16];
   private boolean hasZero;
   private int size;
 
-  /** Adds a member; false if it was one. */
+  /** Adds a member. Returns false if it was already present. */
   boolean add(long member) {
     if (member == 0) {
       boolean added = !hasZero;
@@ -40,7 +40,7 @@ final class LongSet {
     table = larger;
   }
 
-  /** The place of the member, or else the free place where it belongs. */
+  /** Returns the index of the member, or the free index where it would be inserted. */
   private static int find(long[] table, long member) {
     int mask = table.length - 1;
     int place = Hashing.spread(member) & mask;

@@ -3,9 +3,9 @@ package io.ordertimeout.engine;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A task that a {@link TaskTimer} runs once its time has come. Thread-safe.
+ * A handle to a task scheduled on a {@link TaskTimer}. Thread-safe.
  *
- * <p>It is waiting at first, and ends up either cancelled or expired, for good.
+ * <p>A task starts as waiting and ends as either cancelled or expired. Both are final.
  */
 public final class ScheduledTask {
 
@@ -27,30 +27,29 @@ public final class ScheduledTask {
   }
 
   /**
-   * Keeps the task from running, unless it has expired. O(1); waits only while the timer's queue is
-   * full.
+   * Cancels the task unless it has expired. O(1). Blocks only while the timer's queue is full.
    *
-   * @return true if this call cancelled it; false if it had expired or been cancelled before
+   * @return true if this call cancelled the task; false if it had already expired or been cancelled
    */
   public boolean cancel() {
     if (!state.compareAndSet(State.WAITING, State.CANCELLED)) {
       return false;
     }
-    timer.forget(id);
+    timer.disarm(id);
     return true;
   }
 
   /**
-   * Whether the task was cancelled.
+   * Returns whether the task was cancelled.
    *
-   * @return true if it was, and so will never run
+   * @return true if it was cancelled and will never run
    */
   public boolean isCancelled() {
     return state.get() == State.CANCELLED;
   }
 
   /**
-   * Whether the task's time has come and it was too late to cancel it.
+   * Returns whether the task has expired and can no longer be cancelled.
    *
    * @return true from just before the task runs
    */
@@ -59,20 +58,20 @@ public final class ScheduledTask {
   }
 
   /**
-   * What was scheduled.
+   * Returns the task that was scheduled.
    *
-   * @return the task as it was given
+   * @return the task
    */
   public Runnable task() {
     return task;
   }
 
-  /** Makes the task expire; false if it was cancelled. */
+  /** Marks the task as expired. Returns false if it was cancelled. */
   boolean expire() {
     return state.compareAndSet(State.WAITING, State.EXPIRED);
   }
 
-  /** Names the task and how it is. */
+  /** Contains the task and its state. */
   @Override
   public String toString() {
     return "ScheduledTask[" + task + ", " + state.get() + "]";

@@ -7,12 +7,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One open shard: its wheel, and what it has handed out. Confined to the worker but for pending().
+ * An open shard: its wheel and its outstanding batch. Confined to the worker, except {@link
+ * #pending()}.
  */
 final class Shard {
 
   /**
-   * Nodes a wheel may touch in one turn, so that one shard's cascade does not hold up the others.
+   * The number of timers a wheel may touch in one turn, so that one shard's cascade does not delay
+   * the others.
    */
   private static final int WORK_PER_TURN = 8192;
 
@@ -22,17 +24,17 @@ final class Shard {
   private final TimingWheel wheel;
   private final TimerBuffer buffer;
   private final DueListener listener;
-  private final WakeUp wakeUp;
+  private final WakeUpFlag wakeUp;
   private final long retryDelayMillis;
   private final long lateAfterMillis;
 
-  /** Ids that changed since the shard was opened; null if it is not being loaded. */
+  /** The ids changed since the shard was opened, or null if it is not loading. */
   private @Nullable LongSet changedWhileLoading;
 
   private @Nullable DueBatch outstanding;
-  private boolean paused;
-  private long pausedUntilMillis;
-  private boolean refusedBefore;
+  private boolean backingOff;
+  private long backOffUntilMillis;
+  private boolean rejectedBefore;
   private long late;
   private volatile long pending;
 
@@ -43,7 +45,7 @@ final class Shard {
       boolean toBeLoaded,
       TimerBuffer buffer,
       DueListener listener,
-      WakeUp wakeUp,
+      WakeUpFlag wakeUp,
       TimersConfig config) {
     this.key = key;
     this.wheel = wheel;
@@ -55,12 +57,15 @@ final class Shard {
     this.lateAfterMillis = config.lateAfter().toMillis();
   }
 
-  /** Armed and handed out, as of the last turn. From any thread. */
+  /**
+   * Returns the number of armed and delivered timers as of the last turn. May be called from any
+   * thread.
+   */
   long pending() {
     return pending;
   }
 
-  /** Handed out late so far. The worker's own. */
+  /** Returns the number of timers delivered late so far. Called by the worker only. */
   long late() {
     return late;
   }
@@ -69,15 +74,15 @@ final class Shard {
     return wheel.forecast(timesMillis);
   }
 
-  void apply(TimerRun run) {
-    wheel.lookAhead(run.ids(), run.size());
-    for (int i = 0; i < run.size(); i++) {
-      apply(run.change(i));
+  void apply(TimerChangeBatch changes) {
+    wheel.prefetch(changes.ids(), changes.size());
+    for (int i = 0; i < changes.size(); i++) {
+      apply(changes.change(i));
     }
   }
 
   void apply(TimerChange change) {
-    noteChange(change.id());
+    recordChange(change.id());
     if (change.arms()) {
       wheel.schedule(change.id(), change.deadlineMillis());
     } else {
@@ -86,12 +91,12 @@ final class Shard {
   }
 
   void schedule(long[] ids, long[] deadlinesMillis) {
-    noteChanges(ids);
+    recordChanges(ids);
     wheel.schedule(ids, deadlinesMillis, ids.length);
   }
 
   void cancel(long[] ids) {
-    noteChanges(ids);
+    recordChanges(ids);
     wheel.cancel(ids, ids.length);
   }
 
@@ -108,7 +113,7 @@ final class Shard {
     changedWhileLoading = null;
   }
 
-  private void noteChanges(long[] ids) {
+  private void recordChanges(long[] ids) {
     if (changedWhileLoading != null) {
       for (long id : ids) {
         changedWhileLoading.add(id);
@@ -116,32 +121,32 @@ final class Shard {
     }
   }
 
-  private void noteChange(long id) {
+  private void recordChange(long id) {
     if (changedWhileLoading != null) {
       changedWhileLoading.add(id);
     }
   }
 
   /**
-   * Hands out what is due, at most one batch, and returns when to come again: a time up to now for
-   * at once, {@code Long.MAX_VALUE} for when something happens.
+   * Delivers at most one batch of due timers and returns the time of the next turn: a time up to
+   * now for immediately, {@code Long.MAX_VALUE} for when something changes.
    */
   long serve(long nowMillis) {
     try {
-      return mayHandOut() ? handOut(nowMillis) : Long.MAX_VALUE;
+      return mayDeliver() ? deliverDue(nowMillis) : Long.MAX_VALUE;
     } finally {
       publishPending();
     }
   }
 
-  /** Leaves the shard alone for the retry delay. */
-  long pause(long nowMillis) {
-    paused = true;
-    pausedUntilMillis = saturatedAdd(nowMillis, retryDelayMillis);
-    return pausedUntilMillis;
+  /** Suspends delivery for the retry delay. */
+  long backOff(long nowMillis) {
+    backingOff = true;
+    backOffUntilMillis = saturatedAdd(nowMillis, retryDelayMillis);
+    return backOffUntilMillis;
   }
 
-  private boolean mayHandOut() {
+  private boolean mayDeliver() {
     DueBatch batch = outstanding;
     if (batch == null) {
       return true;
@@ -149,21 +154,21 @@ final class Shard {
     if (batch.isOpen()) {
       return false;
     }
-    if (batch.isRefused()) {
-      takeBack(batch);
+    if (batch.isRejected()) {
+      rearm(batch);
     }
     outstanding = null;
     return true;
   }
 
-  private long handOut(long nowMillis) {
-    if (paused) {
-      // A clock that went back must not make the pause longer than it was meant to be.
-      pausedUntilMillis = Math.min(pausedUntilMillis, saturatedAdd(nowMillis, retryDelayMillis));
-      if (nowMillis < pausedUntilMillis) {
-        return pausedUntilMillis;
+  private long deliverDue(long nowMillis) {
+    if (backingOff) {
+      // A clock that went back must not prolong the back-off.
+      backOffUntilMillis = Math.min(backOffUntilMillis, saturatedAdd(nowMillis, retryDelayMillis));
+      if (nowMillis < backOffUntilMillis) {
+        return backOffUntilMillis;
       }
-      paused = false;
+      backingOff = false;
     }
     DueBatch batch = collect(nowMillis);
     if (batch == null) {
@@ -173,11 +178,11 @@ final class Shard {
     publishPending();
     try {
       listener.onDue(batch);
-    } catch (Throwable refusal) {
-      return refused(batch, refusal, nowMillis);
+    } catch (Throwable cause) {
+      return rejected(batch, cause, nowMillis);
     }
-    refusedBefore = false;
-    // Whether it is done already is seen in the next turn, which done() asks for.
+    rejectedBefore = false;
+    // Whether the batch is already done is checked in the next turn, which done() triggers.
     return Long.MAX_VALUE;
   }
 
@@ -189,8 +194,8 @@ final class Shard {
       }
       DueBatch batch = new DueBatch(key, buffer.ids(), buffer.deadlinesMillis(), wakeUp);
       for (int i = 0; i < buffer.size(); i++) {
-        noteChange(buffer.id(i));
-        // A deadline near the beginning of time makes the difference overflow, and is late.
+        recordChange(buffer.id(i));
+        // With a deadline near Long.MIN_VALUE the difference overflows; such a timer is late.
         long lateMillis = nowMillis - buffer.deadlineMillis(i);
         late += lateMillis >= lateAfterMillis || lateMillis < 0 ? 1 : 0;
       }
@@ -205,37 +210,37 @@ final class Shard {
     }
   }
 
-  private long refused(DueBatch batch, Throwable refusal, long nowMillis) {
-    boolean takesBack = batch.refuse();
-    // Once in a row is enough for whoever reads the log; a full executor refuses ten times a
-    // second.
+  private long rejected(DueBatch batch, Throwable cause, long nowMillis) {
+    boolean rearms = batch.reject();
+    // Log only the first of consecutive rejections as a warning: a full executor rejects ten times
+    // a second.
     LOG.log(
-        refusedBefore ? Level.DEBUG : Level.WARNING,
+        rejectedBefore ? Level.DEBUG : Level.WARNING,
         () ->
-            takesBack
+            rearms
                 ? "Shard "
                     + key
-                    + ": listener refused "
+                    + ": the listener rejected "
                     + batch.size()
-                    + " due timers; armed again, next try in "
+                    + " due timers; they are armed again, next attempt in "
                     + retryDelayMillis
                     + " ms"
                 : "Shard "
                     + key
-                    + ": listener threw after the batch of "
+                    + ": the listener threw after the batch of "
                     + batch.size()
-                    + " was done; they stay handed out",
-        refusal);
-    refusedBefore = true;
-    // Only now, so that a failure in between is made good by the next turn.
-    if (takesBack) {
-      takeBack(batch);
+                    + " timers was done; they count as delivered",
+        cause);
+    rejectedBefore = true;
+    // Last, so that the next turn makes up for a failure in between.
+    if (rearms) {
+      rearm(batch);
     }
     outstanding = null;
-    return pause(nowMillis);
+    return backOff(nowMillis);
   }
 
-  private void takeBack(DueBatch batch) {
+  private void rearm(DueBatch batch) {
     for (int i = 0; i < batch.size(); i++) {
       if (!wheel.contains(batch.id(i))) {
         wheel.schedule(batch.id(i), batch.deadlineMillis(i));
@@ -243,28 +248,28 @@ final class Shard {
     }
   }
 
-  /** The deadline of each timer that is armed or handed out, NOT_KNOWN for the others. */
+  /** Returns the deadline of each timer that is armed or delivered, NOT_KNOWN for the others. */
   long[] deadlines(long[] ids) {
-    // A batch that was done or refused since the last turn is not handed out any more.
-    mayHandOut();
+    // A batch that was done or rejected since the last turn no longer counts as delivered.
+    mayDeliver();
     DueBatch batch = outstanding;
-    Map<Long, Long> handedOut = new HashMap<>();
+    Map<Long, Long> delivered = new HashMap<>();
     if (batch != null) {
       for (int i = 0; i < batch.size(); i++) {
-        handedOut.put(batch.id(i), batch.deadlineMillis(i));
+        delivered.put(batch.id(i), batch.deadlineMillis(i));
       }
     }
     long[] deadlinesMillis = new long[ids.length];
     for (int i = 0; i < ids.length; i++) {
-      long otherwise = handedOut.getOrDefault(ids[i], ShardedTimers.NOT_KNOWN);
-      deadlinesMillis[i] = wheel.deadlineMillis(ids[i], otherwise);
+      long otherwise = delivered.getOrDefault(ids[i], ShardedTimers.NOT_KNOWN);
+      deadlinesMillis[i] = wheel.deadlineMillisOr(ids[i], otherwise);
     }
     return deadlinesMillis;
   }
 
   ArmedTimers armed() {
-    // A batch refused in the last turn is back in the wheel by then, or goes back now.
-    mayHandOut();
+    // Rearms a batch that was rejected in the last turn.
+    mayDeliver();
     long[] ids = new long[wheel.size()];
     long[] deadlinesMillis = new long[ids.length];
     int[] filled = {0};
@@ -278,11 +283,11 @@ final class Shard {
     return new ArmedTimers(key, ids, deadlinesMillis, 0);
   }
 
-  /** A page of what is armed. */
-  ArmedTimers armed(int cursor, int limit) {
-    // Here too what was refused goes back first.
-    mayHandOut();
-    return wheel.armed(key, cursor, limit);
+  /** Returns a page of the armed timers. */
+  ArmedTimers armedPage(int cursor, int limit) {
+    // Rearms a batch that was rejected in the last turn.
+    mayDeliver();
+    return wheel.armedPage(key, cursor, limit);
   }
 
   private void publishPending() {

@@ -3,12 +3,12 @@ package io.ordertimeout.engine;
 import java.util.function.Consumer;
 
 /**
- * The command to change a shard, passed over if the shard is not open.
+ * A command that changes one shard. It is ignored if the shard is not open.
  *
  * @param shard the shard
- * @param timers how many timers are touched
- * @param arming how many timers are armed at most
- * @param change what to do with the shard
+ * @param timers the number of timers touched
+ * @param arming the maximum number of timers armed
+ * @param change the change to apply to the shard
  */
 record ShardCommand(int shard, int timers, int arming, Consumer<Shard> change) implements Command {
 

@@ -9,73 +9,77 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * Timers for many threads: one {@link TimingWheel} per open shard and one worker thread that turns
- * them all. Thread-safe.
+ * Sharded timers for many threads: one {@link TimingWheel} per open shard, all driven by one worker
+ * thread. Thread-safe.
  *
- * <p><b>Threading.</b> Changes from any thread are queued and take effect soon after, those of one
- * thread in its order. Queueing is lock-free while there is room. When the queue is full the caller
- * waits until there is: nothing is lost silently, and whoever is too fast notices. An interrupt
- * does not end the waiting; the thread's interrupt flag is kept. Called from the {@link
- * DueListener}, on the worker thread, nothing ever waits. After {@link #stop()} every change throws
- * {@link IllegalStateException}, also for callers that were waiting; a change made at the very time
- * of the stop may throw although it took effect, but is never lost without throwing.
+ * <p><b>Threading.</b> Changes from any thread are queued and take effect soon after; changes from
+ * the same thread take effect in order. Queueing is lock-free while there is room. If the queue is
+ * full, the caller blocks until there is room, so nothing is dropped and a producer that is too
+ * fast is slowed down. An interrupt does not end the wait; the thread's interrupt flag is kept.
+ * Calls from the {@link DueListener}, on the worker thread, never block. After {@link #stop()}
+ * every change throws {@link IllegalStateException}, also for callers that were blocked. A change
+ * made concurrently with the stop may throw although it took effect, but is never lost without
+ * throwing.
  *
- * <p><b>Handing out.</b> What is due reaches the {@link DueListener} in batches of one shard, in
- * the order of {@link TimingWheel#advance}, never early, and at most one batch of a shard at a
- * time: a slow consumer holds back its own shard, whose due timers stay armed, and no other.
- * Nothing is dropped.
+ * <p><b>Delivery.</b> Due timers are delivered to the {@link DueListener} in batches of one shard,
+ * in the order of {@link TimingWheel#advance}, never early, and at most one batch per shard at a
+ * time. A slow consumer holds back its own shard, whose due timers stay armed, and no other shard.
+ * No timer is dropped.
  *
- * <p><b>Idle.</b> The worker parks until the earliest deadline, a change, {@link DueBatch#done()}
- * or {@link #clockChanged()}. It never polls. A few timers far away cost no wake-up on their way,
- * many in one slot at most one for each level of the wheel.
+ * <p><b>Idle behaviour.</b> The worker parks until the earliest deadline, a change, {@link
+ * DueBatch#done()} or {@link #clockChanged()}. It never polls. A few distant timers cause no
+ * wake-ups before they are due; many timers in one slot cause at most one per level of the wheel.
  *
- * <p><b>Shards that are not open</b> ignore changes: this is a cache of a store, and who opens a
- * shard loads it from there.
+ * <p><b>Shards that are not open</b> ignore changes. This is a cache of a store: the code that
+ * opens a shard loads it from there.
  *
- * <p><b>Questions</b> are queued like changes, in the same order, so a thread's question sees its
- * changes. The worker completes the answer soon after; one asked before {@link #stop()} is still
- * answered. What is chained to an answer without an executor may run on the worker thread, where it
- * must not block; nor must the {@link DueListener} wait for an answer.
+ * <p><b>Queries</b> are queued like changes and in the same order, so a thread's query sees the
+ * thread's earlier changes. The worker completes the answer soon after, including the answers to
+ * queries made before {@link #stop()}. Stages chained to an answer without an executor may run on
+ * the worker thread and must not block there; nor may the {@link DueListener} wait for an answer.
  *
- * <p>A change costs what it costs in the wheel, O(1) for each timer; a turn of the worker adds
- * O(open shards).
+ * <p><b>Complexity.</b> A change costs the same as in the wheel, O(1) per timer. Each turn of the
+ * worker adds O(open shards).
  */
 public final class ShardedTimers implements AutoCloseable {
 
-  /** The most timers in one command, so that a large array does not hold up the worker at once. */
+  /**
+   * The maximum number of timers in one command, so that a large array does not occupy the worker.
+   */
   static final int CHUNK = 1024;
 
   /**
-   * The answer of {@link #deadlines} for a timer that is neither armed nor handed out. A timer that
-   * was scheduled for this very millisecond, the beginning of time, is answered the same.
+   * The answer of {@link #deadlines} for a timer that is neither armed nor delivered. A timer
+   * scheduled for exactly {@code Long.MIN_VALUE} milliseconds yields the same answer.
    */
   public static final long NOT_KNOWN = Long.MIN_VALUE;
 
-  /** The work of a page, in timers: it reads a segment of the index and some thousand timers. */
+  /** The cost of a page, in timers: it reads a segment of the index and several thousand timers. */
   private static final int PAGE_WORK = 4 * CHUNK;
 
   private final TimersWorker worker;
 
   /**
-   * Makes timers without any shard. The worker, a daemon thread, starts with the first change.
+   * Creates an instance without shards. The worker, a daemon thread, starts with the first change.
    *
    * @param config the settings
-   * @param clock the time to go by
-   * @param listener receives what is due
+   * @param clock the clock that deadlines are compared with
+   * @param listener receives due timers
    */
   public ShardedTimers(TimersConfig config, TimerClock clock, DueListener listener) {
-    this(config, clock, listener, Parking::untilUnparked);
+    this(config, clock, listener, ParkStrategy::parkCurrentThread);
   }
 
-  ShardedTimers(TimersConfig config, TimerClock clock, DueListener listener, Parking parking) {
+  ShardedTimers(
+      TimersConfig config, TimerClock clock, DueListener listener, ParkStrategy parkStrategy) {
     Objects.requireNonNull(clock, "clock");
     Objects.requireNonNull(listener, "listener");
-    worker = new TimersWorker(config, clock, listener, parking);
+    worker = new TimersWorker(config, clock, listener, parkStrategy);
   }
 
   /**
-   * Opens a shard with an empty wheel. A shard that is open already is replaced: its timers are
-   * forgotten, and a batch of it that is not done yet no longer counts.
+   * Opens a shard with an empty wheel. A shard that is already open is replaced: its timers are
+   * forgotten, and its outstanding batch, if any, no longer counts.
    *
    * @param shard the shard
    * @throws IllegalStateException if stopped
@@ -85,8 +89,8 @@ public final class ShardedTimers implements AutoCloseable {
   }
 
   /**
-   * Opens a shard like {@link #open}, ready to be loaded: until {@link #loaded} it remembers what
-   * changes, some 16 to 32 bytes a change.
+   * Opens a shard like {@link #open} and prepares it for loading: until {@link #loaded} is called,
+   * it remembers the ids that change, at a cost of 16 to 32 bytes per id.
    *
    * @param shard the shard
    * @throws IllegalStateException if stopped
@@ -96,18 +100,18 @@ public final class ShardedTimers implements AutoCloseable {
   }
 
   /**
-   * Feeds a shard from its store while changes go on: arms each timer that was neither scheduled,
-   * nor cancelled, nor handed out since {@link #openForLoading}. What is due is handed out
-   * meanwhile, so load the nearest deadlines first. Of a shard that is not being loaded it arms
+   * Loads timers from the shard's store while changes continue. Arms each timer that was neither
+   * scheduled, nor cancelled, nor delivered since {@link #openForLoading}. Due timers are delivered
+   * during loading, so load the nearest deadlines first. If the shard is not being loaded, arms
    * each timer that is not armed.
    *
    * @param shard the shard
    * @param ids the ids; copied
    * @param deadlinesMillis their deadlines in milliseconds; copied
-   * @param count how many of both to read, from the first
+   * @param count the number of leading elements to read from both arrays
    * @throws IndexOutOfBoundsException if an array is shorter than count
-   * @throws RejectedExecutionException if more timers would be pending than allowed; those up to a
-   *     multiple of 1024 may have been taken
+   * @throws RejectedExecutionException if these timers could exceed the limit on pending timers;
+   *     those up to a multiple of 1024 may have been accepted
    * @throws IllegalStateException if stopped
    */
   public void load(int shard, long[] ids, long[] deadlinesMillis, int count) {
@@ -122,7 +126,7 @@ public final class ShardedTimers implements AutoCloseable {
   }
 
   /**
-   * Ends the loading of a shard and forgets what changed meanwhile.
+   * Ends the loading of a shard and discards the ids remembered for it.
    *
    * @param shard the shard
    * @throws IllegalStateException if stopped
@@ -132,13 +136,13 @@ public final class ShardedTimers implements AutoCloseable {
   }
 
   /**
-   * Arms a timer, or moves it if it is armed.
+   * Arms a timer, or reschedules it if it is armed.
    *
    * @param shard the shard
    * @param id the timer's id, unique in its shard
-   * @param deadlineMillis the deadline in milliseconds; one in the past is due at once
-   * @throws RejectedExecutionException if more timers would be pending than allowed; nothing has
-   *     changed
+   * @param deadlineMillis the deadline in milliseconds; a deadline in the past is due at once
+   * @throws RejectedExecutionException if this timer could exceed the limit on pending timers;
+   *     nothing has changed
    * @throws IllegalStateException if stopped
    */
   public void schedule(int shard, long id, long deadlineMillis) {
@@ -146,15 +150,15 @@ public final class ShardedTimers implements AutoCloseable {
   }
 
   /**
-   * Arms timers, or moves those that are armed. Much cheaper than one by one.
+   * Arms timers, or reschedules those that are armed. Much cheaper than one call per timer.
    *
    * @param shard the shard
    * @param ids the ids; copied
    * @param deadlinesMillis their deadlines in milliseconds; copied
-   * @param count how many of both to read, from the first
+   * @param count the number of leading elements to read from both arrays
    * @throws IndexOutOfBoundsException if an array is shorter than count
-   * @throws RejectedExecutionException if more timers would be pending than allowed; those up to a
-   *     multiple of 1024 may have been taken
+   * @throws RejectedExecutionException if these timers could exceed the limit on pending timers;
+   *     those up to a multiple of 1024 may have been accepted
    * @throws IllegalStateException if stopped
    */
   public void schedule(int shard, long[] ids, long[] deadlinesMillis, int count) {
@@ -170,7 +174,7 @@ public final class ShardedTimers implements AutoCloseable {
   }
 
   /**
-   * Disarms a timer. One that is not armed is ignored; one that is handed out stays so.
+   * Cancels a timer. A timer that is not armed is ignored; a delivered one stays delivered.
    *
    * @param shard the shard
    * @param id the timer's id
@@ -181,11 +185,11 @@ public final class ShardedTimers implements AutoCloseable {
   }
 
   /**
-   * Disarms timers. Those that are not armed are ignored; those that are handed out stay so.
+   * Cancels timers. Timers that are not armed are ignored; delivered ones stay delivered.
    *
    * @param shard the shard
    * @param ids the ids; copied
-   * @param count how many to read, from the first
+   * @param count the number of leading elements to read
    * @throws IndexOutOfBoundsException if the array is shorter than count
    * @throws IllegalStateException if stopped
    */
@@ -198,7 +202,7 @@ public final class ShardedTimers implements AutoCloseable {
   }
 
   /**
-   * Closes a shard and forgets its timers. A batch of it that is handed out no longer counts.
+   * Closes a shard and forgets its timers. Its outstanding batch, if any, no longer counts.
    *
    * @param shard the shard
    * @throws IllegalStateException if stopped
@@ -208,8 +212,8 @@ public final class ShardedTimers implements AutoCloseable {
   }
 
   /**
-   * Counts the timers of a shard: armed, or handed out and not done. Exact whenever the worker has
-   * nothing left to do, else as of its last turn. O(1), never waits.
+   * Returns the number of pending timers in a shard: armed, or delivered and not done. Exact while
+   * the worker is idle, otherwise as of its last turn. O(1), never blocks.
    *
    * @param shard the shard
    * @return the number of timers, 0 if the shard is not open
@@ -220,7 +224,8 @@ public final class ShardedTimers implements AutoCloseable {
   }
 
   /**
-   * Counts the timers of all shards, like {@link #pending(int)}. O(open shards), never waits.
+   * Returns the number of pending timers in all shards, counted like {@link #pending(int)}. O(1),
+   * never blocks.
    *
    * @return the number of timers
    */
@@ -229,10 +234,10 @@ public final class ShardedTimers implements AutoCloseable {
   }
 
   /**
-   * Counts the timers that were handed out late: {@link TimersConfig#lateAfter()} or more behind
-   * their deadlines, because the worker was stalled, the consumer of the shard slow, or the
-   * deadline past when they were scheduled. Counted again if the batch was refused. O(1), never
-   * waits.
+   * Returns the number of timers that were delivered late: at least {@link
+   * TimersConfig#lateAfter()} past their deadlines, because the worker was stalled, the shard's
+   * consumer was slow, or the deadline had already passed when the timer was scheduled. A timer
+   * whose batch was rejected is counted again. O(1), never blocks.
    *
    * @return the number of timers since the start
    */
@@ -241,27 +246,28 @@ public final class ShardedTimers implements AutoCloseable {
   }
 
   /**
-   * Estimates how many armed timers of all open shards are due at or before each of some times. See
-   * {@link TimingWheel#forecast}; what is handed out does not count.
+   * Estimates how many armed timers of all open shards are due at or before each of the given
+   * times. See {@link TimingWheel#forecast}. Delivered timers are not counted.
    *
    * @param timesMillis the times in milliseconds; copied
-   * @return the number of timers for each of the times
+   * @return the number of timers for each time
    * @throws IllegalStateException if stopped
    */
   public CompletableFuture<long[]> forecast(long... timesMillis) {
     long[] times = timesMillis.clone();
-    return worker.ask(1, w -> w.forecast(times));
+    return worker.query(1, w -> w.forecast(times));
   }
 
   /**
-   * Looks up timers of a shard: armed, or handed out and not done. One that was armed anew while it
-   * is handed out has the new deadline. Answered in pieces of 1024 timers, each as of one moment,
-   * so that a large question does not hold up the worker; a piece is O(1024 + timers handed out).
+   * Looks up timers of a shard that are armed, or delivered and not done. A timer that was armed
+   * again while it is delivered has the new deadline. Large queries are answered in pieces of 1024
+   * timers so that they do not occupy the worker. Each piece is a snapshot and costs O(1024 +
+   * timers delivered).
    *
-   * @param shard the shard; one that is not open knows no timer
+   * @param shard the shard; one that is not open has no timers
    * @param ids the ids; copied
-   * @param count how many to read, from the first
-   * @return the deadline of each in milliseconds, or {@link #NOT_KNOWN}
+   * @param count the number of leading elements to read
+   * @return the deadline of each timer in milliseconds, or {@link #NOT_KNOWN}
    * @throws IndexOutOfBoundsException if the array is shorter than count
    * @throws IllegalStateException if stopped
    */
@@ -274,7 +280,7 @@ public final class ShardedTimers implements AutoCloseable {
       int start = from;
       pieces.add(
           worker
-              .ask(someIds.length, w -> w.deadlines(shard, someIds))
+              .query(someIds.length, w -> w.deadlines(shard, someIds))
               .thenAccept(
                   piece -> System.arraycopy(piece, 0, deadlinesMillis, start, piece.length)));
     }
@@ -283,63 +289,68 @@ public final class ShardedTimers implements AutoCloseable {
   }
 
   /**
-   * Reads a page of the armed timers of a shard, to walk over millions of them in a running wheel
-   * without copying them at once or holding up the worker. A walk begins with cursor 0, goes on
-   * with the {@link ArmedTimers#nextCursor()} of each page, and ends with the page where that is 0.
-   * A page may hold fewer timers than the limit, even none, though others follow.
+   * Returns a page of the armed timers of a shard. Pages make it possible to iterate over millions
+   * of timers of a running wheel without copying them at once or occupying the worker. An iteration
+   * begins with cursor 0, continues with the {@link ArmedTimers#nextCursor()} of each page, and
+   * ends with the page whose next cursor is 0. A page may contain fewer timers than the limit, or
+   * none, although more pages follow.
    *
-   * <p><b>Consistency.</b> A page is as of one moment, a walk is not: it goes through the ids in
-   * the order of a hash, whatever happens to the timers, and passes each id once.
+   * <p><b>Consistency.</b> Each page is a snapshot; the iteration as a whole is not. It visits the
+   * ids in the order of a hash that does not depend on changes to the timers, and passes each id
+   * once.
    *
    * <ul>
-   *   <li>A timer that is armed all the time from the first page to the last is seen exactly once,
-   *       with the deadline that it has at that moment, also if it is moved meanwhile.
-   *   <li>No id is seen twice, and none that is not armed at the moment of its page.
-   *   <li>A timer that is armed, cancelled or handed out during the walk may be seen or missed, and
-   *       so may one that comes back because the listener refused it. What is handed out is not
-   *       armed; {@link #deadlines} knows it.
-   *   <li>If the shard is opened anew, the rest of the walk is among its new timers.
+   *   <li>A timer that stays armed from the first page to the last is returned exactly once, with
+   *       its deadline at that moment, even if it is rescheduled meanwhile.
+   *   <li>No id is returned twice, and no id is returned that is not armed at the moment of its
+   *       page.
+   *   <li>A timer that is armed, cancelled or delivered during the iteration may be returned or
+   *       missed, and so may one that is armed again because the listener rejected it. Delivered
+   *       timers are not armed; use {@link #deadlines} to find them.
+   *   <li>If the shard is reopened, the rest of the iteration covers its new timers.
    * </ul>
    *
-   * <p><b>Work.</b> For each page the worker looks at one segment of the index, at most some 6,000
-   * timers in 25,000 places, and sorts those that remain in it if they exceed the limit. So a limit
-   * far below 1000 makes a walk slow, and one above 6000 makes it no faster. A walk over n timers
-   * takes up to 1 + n/1000 + n/limit pages.
+   * <p><b>Cost.</b> For each page the worker reads one segment of the index, which has at most some
+   * 6,000 timers in 25,000 places, and sorts the remaining timers of the segment if they exceed the
+   * limit. A limit far below 1000 therefore makes an iteration slow, and one above 6000 makes it no
+   * faster. Iterating over n timers takes up to 1 + n/1000 + n/limit pages.
    *
    * @param shard the shard; one that is not open has no armed timers
    * @param cursor 0, or the next cursor of a page
-   * @param limit the most timers, at least 1; exceeded only by ids whose hashes of 31 bits are
-   *     equal, which come together
+   * @param limit the maximum number of timers, at least 1; exceeded only by ids whose 31-bit hashes
+   *     are equal, which are returned together
    * @return the page
-   * @throws IllegalArgumentException if the cursor is not one, or the limit is not positive
+   * @throws IllegalArgumentException if the cursor is invalid or the limit is not positive
    * @throws IllegalStateException if stopped
    */
   public CompletableFuture<ArmedTimers> armed(int shard, long cursor, int limit) {
     if (cursor < 0 || cursor > Integer.MAX_VALUE) {
-      throw new IllegalArgumentException("cursor must be 0 or that of a page: " + cursor);
+      throw new IllegalArgumentException(
+          "cursor must be 0 or the next cursor of a page: " + cursor);
     }
     if (limit < 1) {
       throw new IllegalArgumentException("limit must be at least 1: " + limit);
     }
-    return worker.ask(PAGE_WORK, w -> w.armed(shard, (int) cursor, limit));
+    return worker.query(PAGE_WORK, w -> w.armedPage(shard, (int) cursor, limit));
   }
 
   /**
-   * Says that the clock was corrected, so that the worker reads it anew instead of sleeping as long
-   * as the old time told it to. Never waits; does nothing after {@link #stop()}.
+   * Notifies the worker that the clock was corrected, so that it reads the clock again instead of
+   * sleeping for a time computed from the old value. Never blocks; has no effect after {@link
+   * #stop()}.
    */
   public void clockChanged() {
     worker.wake();
   }
 
   /**
-   * Stops the worker and waits for it: for the listener to return if it is running, and for every
-   * change queued before. Batches that are not done stay with their consumers and are not among the
-   * result. A second call returns the same.
+   * Stops the worker and waits until a running call of the listener has returned and every change
+   * queued before has been applied. Batches that are not done stay with their consumers and are not
+   * part of the result. A second call returns the same result.
    *
-   * <p>An interrupt does not end the waiting; the thread's interrupt flag is kept.
+   * <p>An interrupt does not end the wait; the thread's interrupt flag is kept.
    *
-   * @return what was still armed, one element per open shard
+   * @return the timers that were still armed, one element per open shard
    * @throws IllegalStateException if called by the listener, which would wait for itself
    */
   public List<ArmedTimers> stop() {
@@ -350,13 +361,13 @@ public final class ShardedTimers implements AutoCloseable {
     try {
       return worker.stopped().join();
     } catch (CompletionException e) {
-      throw new IllegalStateException("stopped, but what was armed could not be gathered", e);
+      throw new IllegalStateException("stopped, but the armed timers could not be collected", e);
     }
   }
 
   /**
-   * Stops like {@link #stop()}. Called by the listener, it does not wait: the worker ends when the
-   * listener has returned.
+   * Stops like {@link #stop()}. If called by the listener, it does not wait: the worker ends when
+   * the listener has returned.
    */
   @Override
   public void close() {

@@ -1,8 +1,8 @@
 package io.ordertimeout.engine;
 
 /**
- * A set of slots that finds its next member without walking what lies between: a bit for each slot,
- * and a bit for each 64 of them.
+ * A two-level bitmap of slots: one bit per slot, and one summary bit per 64 slots. It finds the
+ * next member without scanning empty ranges.
  *
  * <p>Confined to one thread. Adding and removing are O(1), finding is O(range / 4096).
  */
@@ -29,7 +29,7 @@ final class SlotSet {
     }
   }
 
-  /** The first member from {@code from} to before {@code to}, or -1. */
+  /** Returns the first member from {@code from} inclusive to {@code to} exclusive, or -1. */
   int first(int from, int to) {
     if (from >= to) {
       return -1;

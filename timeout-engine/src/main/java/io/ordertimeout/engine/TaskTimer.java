@@ -12,17 +12,17 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
 /**
- * Runs arbitrary tasks after a delay, on a timing wheel: for the timeouts of connections, requests
- * and caches, most of which are cancelled. Thread-safe.
+ * A timer that runs arbitrary tasks after a delay. It is meant for timeouts of connections,
+ * requests and caches, most of which are cancelled. Thread-safe.
  *
- * <p>A thin layer over {@link ShardedTimers}, which is better where timers have ids already and are
- * stored elsewhere: a task costs an object and an entry of a map. Scheduling and cancelling are
- * O(1) and wait only while the queue of changes is full.
+ * <p>This is a thin layer over {@link ShardedTimers}, which suits timers that already have ids and
+ * are stored elsewhere; a task additionally costs an object and a map entry. Scheduling and
+ * cancelling are O(1) and block only while the queue of changes is full.
  *
- * <p>Tasks run on the executor given, never before their delay has passed, and each once. What the
- * executor rejects is offered again after {@link TimersConfig#retryDelay()}, so that nothing is
- * lost. An exception of a task is logged and harms no other task. Time is steady: setting the
- * computer's clock has no influence.
+ * <p>Tasks run on the given executor, each once and never before its delay has elapsed. A task that
+ * the executor rejects is submitted again after {@link TimersConfig#retryDelay()}, so no task is
+ * lost. An exception thrown by a task is logged and does not affect other tasks. Time is monotonic:
+ * setting the system clock has no effect.
  */
 public final class TaskTimer implements AutoCloseable {
 
@@ -38,11 +38,11 @@ public final class TaskTimer implements AutoCloseable {
   private volatile boolean opened;
 
   /**
-   * Makes a timer without tasks.
+   * Creates a timer without tasks.
    *
    * @param config the settings
-   * @param executor runs the tasks; one that runs them on the calling thread, the worker, makes a
-   *     slow task delay all others
+   * @param executor runs the tasks; with an executor that runs them on the calling thread, which is
+   *     the worker, a slow task delays all others
    */
   public TaskTimer(TimersConfig config, Executor executor) {
     this(config, TimerClock.steady(), executor);
@@ -57,25 +57,24 @@ public final class TaskTimer implements AutoCloseable {
   }
 
   TaskTimer(
-      Function<DueListener, ShardedTimers> front,
+      Function<DueListener, ShardedTimers> factory,
       Duration retryDelay,
       TimerClock clock,
       Executor executor) {
     this.clock = clock;
     this.executor = executor;
     this.retryMillis = retryDelay.toMillis();
-    this.timers = front.apply(this::expire);
+    this.timers = factory.apply(this::expire);
   }
 
   /**
-   * Has a task run after a delay.
+   * Schedules a task to run after a delay.
    *
    * @param task the task
-   * @param delay how long to wait at least; zero or less for at once; what exceeds the range of a
-   *     long in milliseconds counts as forever
-   * @return the handle to cancel it by
-   * @throws RejectedExecutionException if more tasks would be waiting than {@link
-   *     TimersConfig#maxPending()}
+   * @param delay the minimum delay; zero or a negative delay makes the task due at once; a delay
+   *     that exceeds the range of a long in milliseconds never elapses
+   * @return the handle to cancel the task
+   * @throws RejectedExecutionException if this task could exceed {@link TimersConfig#maxPending()}
    * @throws IllegalStateException if stopped
    */
   public ScheduledTask schedule(Runnable task, Duration delay) {
@@ -93,7 +92,7 @@ public final class TaskTimer implements AutoCloseable {
   }
 
   /**
-   * Counts the tasks that are waiting. O(tasks / width of the map), never waits.
+   * Returns the number of waiting tasks. O(tasks / width of the map), never blocks.
    *
    * @return the number of tasks
    */
@@ -102,7 +101,7 @@ public final class TaskTimer implements AutoCloseable {
   }
 
   /**
-   * Stops the worker and waits for it, but not for tasks that run. A second call returns an empty
+   * Stops the worker and waits for it, but not for running tasks. A second call returns an empty
    * list.
    *
    * @return the tasks that neither expired nor were cancelled, in no particular order; they will
@@ -116,25 +115,25 @@ public final class TaskTimer implements AutoCloseable {
     return unprocessed;
   }
 
-  /** Stops like {@link #stop()}; called on the worker thread, it does not wait. */
+  /** Stops like {@link #stop()}. On the worker thread it does not wait. */
   @Override
   public void close() {
     timers.close();
   }
 
-  /** Disarms a task that was cancelled. */
-  void forget(long id) {
+  /** Removes a cancelled task. */
+  void disarm(long id) {
     if (waiting.remove(id) != null) {
       try {
         timers.cancel(SHARD, id);
       } catch (IllegalStateException stopped) {
-        // Then nothing will expire any more.
-        LOG.log(Level.TRACE, "cancelled after the stop", stopped);
+        // After the stop nothing expires any more.
+        LOG.log(Level.TRACE, "Task cancelled after the stop", stopped);
       }
     }
   }
 
-  /** Before the first task, so that a timer without tasks has no thread. */
+  /** Opens the shard for the first task, so that a timer without tasks has no thread. */
   private void openShard() {
     if (!opened) {
       synchronized (waiting) {
@@ -149,7 +148,7 @@ public final class TaskTimer implements AutoCloseable {
   private long deadlineMillis(Duration delay) {
     long nowMillis = clock.nowMillis();
     try {
-      // The part of the present millisecond that has passed already must not shorten the delay.
+      // The elapsed part of the current millisecond must not shorten the delay.
       return Math.addExact(nowMillis, delay.plusNanos(1_999_999).toMillis());
     } catch (ArithmeticException forever) {
       return delay.isNegative() ? nowMillis : Long.MAX_VALUE;
@@ -173,7 +172,7 @@ public final class TaskTimer implements AutoCloseable {
     } catch (RejectedExecutionException rejection) {
       LOG.log(
           Level.WARNING,
-          () -> "The executor rejected a task; it is offered again in " + retryMillis + " ms",
+          () -> "The executor rejected a task; retrying in " + retryMillis + " ms",
           rejection);
       timers.schedule(SHARD, id, clock.nowMillis() + retryMillis);
     }
@@ -185,7 +184,7 @@ public final class TaskTimer implements AutoCloseable {
       try {
         due.task().run();
       } catch (Throwable failure) {
-        LOG.log(Level.ERROR, () -> "A task failed: " + due.task(), failure);
+        LOG.log(Level.ERROR, () -> "Task failed: " + due.task(), failure);
       }
     }
   }

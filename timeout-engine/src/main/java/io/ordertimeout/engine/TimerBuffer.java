@@ -2,7 +2,7 @@ package io.ordertimeout.engine;
 
 import java.util.Arrays;
 
-/** Timers on their way out of a wheel, up to a fixed number. */
+/** A fixed-capacity buffer that collects the timers of one batch. */
 final class TimerBuffer implements TimerHandler {
 
   private final long[] ids;
@@ -14,7 +14,7 @@ final class TimerBuffer implements TimerHandler {
     deadlinesMillis = new long[capacity];
   }
 
-  /** Takes the timer while there is room. */
+  /** Accepts the timer if there is room. */
   @Override
   public boolean take(long id, long deadlineMillis) {
     if (size == ids.length) {

@@ -1,13 +1,13 @@
 package io.ordertimeout.engine;
 
 /**
- * The command to arm or disarm one timer. Kept apart from other commands, so that the worker can
- * make many at once.
+ * A command that arms or disarms one timer. It is a type of its own so that the worker can apply
+ * many of them together.
  *
  * @param shard the timer's shard
  * @param id the timer's id
- * @param arms whether to arm the timer rather than to disarm it
- * @param deadlineMillis the deadline, if it is to be armed
+ * @param arms true to arm the timer, false to disarm it
+ * @param deadlineMillis the deadline in milliseconds, ignored unless the timer is armed
  */
 record TimerChange(int shard, long id, boolean arms, long deadlineMillis) implements Command {
 

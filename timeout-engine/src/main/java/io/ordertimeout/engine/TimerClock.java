@@ -3,29 +3,29 @@ package io.ordertimeout.engine;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The time that {@link ShardedTimers} goes by: absolute milliseconds, on the scale of the
+ * The clock that {@link ShardedTimers} uses: absolute milliseconds, on the same scale as the
  * deadlines.
  *
- * <p>The caller corrects it (towards a database's clock, for one) and calls {@link
- * ShardedTimers#clockChanged()} after a correction. It may go back: what was handed out stays
- * handed out, and nothing is handed out early by the corrected time.
+ * <p>The owner of the clock may correct it, for example to follow a database's clock, and calls
+ * {@link ShardedTimers#clockChanged()} after a correction. The clock may go back: delivered timers
+ * stay delivered, and no other timer is delivered early by the corrected time.
  */
 @FunctionalInterface
 public interface TimerClock {
 
   /**
-   * The time now. Called on the worker thread once a turn; must not block. An exception is logged
-   * and the clock is read again after the retry delay.
+   * Returns the current time. Called on the worker thread in every turn; must not block. If it
+   * throws, the exception is logged and the clock is read again after the retry delay.
    *
-   * @return the time now in milliseconds
+   * @return the current time in milliseconds
    */
   long nowMillis();
 
   /**
-   * A clock that starts at the computer's time and from then on goes by {@link System#nanoTime}: it
-   * neither jumps nor goes back when somebody sets the computer's clock. Thread-safe.
+   * Returns a clock that starts at the system time and then follows {@link System#nanoTime}. It
+   * does not jump or go back when the system clock is set. Thread-safe.
    *
-   * <p>Deadlines have to be made from it, too, and not from a clock that jumps.
+   * <p>Deadlines must be derived from the same clock, not from one that can jump.
    *
    * @return the clock
    */

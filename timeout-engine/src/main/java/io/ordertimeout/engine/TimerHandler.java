@@ -1,22 +1,22 @@
 package io.ordertimeout.engine;
 
-/** Receives timers of a {@link TimingWheel}, one after the other. */
+/** Receives timers of a {@link TimingWheel}, one at a time. */
 @FunctionalInterface
 public interface TimerHandler {
 
   /**
-   * Takes or refuses a timer.
+   * Accepts or rejects a timer.
    *
-   * <p>From {@link TimingWheel#advance} it is a due timer. It is armed until this returns. If this
-   * throws or returns false the timer stays armed and {@code advance} ends. The handler may call
-   * {@link TimingWheel#schedule} and {@link TimingWheel#cancel} of the same wheel, also for this
-   * very id; what it does with this id stands, whatever it returns.
+   * <p>{@link TimingWheel#advance} passes due timers. The timer stays armed until this method
+   * returns. If it throws or returns false, the timer remains armed and {@code advance} ends. The
+   * handler may call {@link TimingWheel#schedule} and {@link TimingWheel#cancel} on the same wheel,
+   * also for this id; such a change to this id takes effect whatever the handler returns.
    *
-   * <p>From {@link TimingWheel#forEach} it is any armed timer, and it stays armed.
+   * <p>{@link TimingWheel#forEach} passes any armed timers, which stay armed.
    *
    * @param id the timer's id
    * @param deadlineMillis the deadline it was armed with, in milliseconds
-   * @return true if taken, and the next one may come; false if refused, and no more come
+   * @return true to accept the timer and continue; false to reject it and stop
    */
   boolean take(long id, long deadlineMillis);
 }

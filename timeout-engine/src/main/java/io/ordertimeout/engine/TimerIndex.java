@@ -3,26 +3,28 @@ package io.ordertimeout.engine;
 import java.util.Arrays;
 
 /**
- * Finds the location of a timer by its id, in about 15 bytes a timer when it has grown.
+ * An index from ids to the locations of timers, which takes about 15 bytes per timer when it has
+ * grown.
  *
- * <p>Two levels. Linear hashing (W. Litwin, "Linear Hashing: A New Tool for File and Table
- * Addressing", VLDB 1980) spreads the ids over segments, and adds and takes away one segment at a
- * time. So it never rewrites more than two segments at once, some 6,000 entries, and makes hardly
- * any garbage when it does. A segment is a hash table of buckets of eight entries, one cache line,
- * in as many blocks as keep it 0.25 to 0.64 full. What does not fit into a bucket goes to the next
- * that has room; deleting from a full bucket brings back what had gone on (after D. Knuth, The Art
- * of Computer Programming 6.4, algorithm R), so that a bucket with room always ends a search, there
- * are no tombstones, and a wheel that runs for years does not slow down.
+ * <p>It has two levels. Linear hashing (W. Litwin, "Linear Hashing: A New Tool for File and Table
+ * Addressing", VLDB 1980) distributes the ids over segments, and adds or removes one segment at a
+ * time. It never rewrites more than two segments at once, some 6,000 entries, and creates hardly
+ * any garbage while doing so. A segment is a hash table of buckets of eight entries, one cache line
+ * each, with as many blocks as keep it 0.25 to 0.64 full. An entry that does not fit into its
+ * bucket goes to the next bucket with room; deleting from a full bucket brings such entries back
+ * (after D. Knuth, The Art of Computer Programming 6.4, algorithm R). A bucket with room therefore
+ * always ends a search, there are no tombstones, and a wheel that runs for years does not slow
+ * down.
  *
  * <p>An entry is one long: 31 bits of the id's hash, never 0, and the location. The hash alone
- * tells where an entry belongs, so rewriting a segment reads no timer; and a search reads hardly
- * any timer but the one it is for. A bucket is searched without branches, which processors could
- * only guess.
+ * determines where an entry belongs, so rewriting a segment reads no timers, and a search reads
+ * hardly any timer except the one it looks for. Buckets are searched without branches, because such
+ * branches are unpredictable.
  *
- * <p>Confined to one thread. All operations are O(1), amortized over the rewriting, for ids that
- * are not made to collide.
+ * <p>Confined to one thread. All operations are O(1), amortized over rewriting, for ids that are
+ * not chosen to collide.
  */
-final class TimerIndex implements TimerLists.Moves {
+final class TimerIndex implements TimerLists.RelocationListener {
 
   private static final int BLOCK_BITS = 9;
   private static final long LOCATION_MASK = (1L << 32) - 1;
@@ -32,88 +34,93 @@ final class TimerIndex implements TimerLists.Moves {
   private static final int BUCKETS_BITS = BLOCK_BITS - BUCKET_BITS;
   private static final int BUCKETS_MASK = (1 << BUCKETS_BITS) - 1;
 
-  /** Mean entries a segment at which one is added, and at which one is taken away. */
+  /** The mean number of entries per segment at which a segment is added. */
   private static final int SPLIT_AT = 3072;
 
+  /** The mean number of entries per segment at which a segment is removed. */
   private static final int MERGE_AT = 1024;
 
-  /*
-   * Entries a block: where a segment gets more blocks, how many it has then at most, and where the
-   * blocks could do with one less.
-   */
+  /** The entries per block above which a segment is rewritten with more blocks. */
   private static final int GROW_ABOVE = BLOCK_PLACES * 64 / 100;
 
+  /** The maximum entries per block after a segment was rewritten. */
   private static final int REWRITE_TO = BLOCK_PLACES * 54 / 100;
+
+  /** The entries per block below which a segment is rewritten with fewer blocks. */
   private static final int SHRINK_BELOW = BLOCK_PLACES * 25 / 100;
 
-  private final Blocks blocks = new Blocks(BLOCK_BITS);
+  private final PagedLongs storage = new PagedLongs(BLOCK_BITS);
 
-  /** The numbers of the blocks of each segment. */
+  /** The block numbers of each segment. */
   private int[][] segments = new int[1][];
 
   private int[] counts = new int[1];
   int segmentCount = 1;
 
-  /** Covers the segments as they were before the splits of the present round, twice. */
+  /**
+   * The mask for segment numbers. It covers twice the segments that existed when the current round
+   * of splits began.
+   */
   private int segmentMask = 1;
 
   /** The segment of each block. */
   private int[] owners = new int[1];
 
-  /** Entries on their way into another segment or place. */
+  /** Entries in transit to another segment or bucket. */
   private long[] gathered = new long[BLOCK_PLACES];
 
   private int gatheredCount;
   private int size;
 
-  /** Where the last search ended, and what for. */
-  private int soughtSegment;
+  /** The result of the last search. */
+  private int lastSegment;
 
-  private int soughtBucket;
-  private int soughtAddress;
-  private int soughtHash;
+  private int lastBucket;
+  private int lastAddress;
+  private int lastHash;
 
-  /** Keeps what was only read to be near from being optimized away. */
+  /** Keeps the compiler from eliminating the prefetching reads. */
   @SuppressWarnings("UnusedVariable")
-  private long prepared;
+  private long sink;
 
   TimerIndex() {
     segments[0] = new int[] {appendBlock(0)};
   }
 
   /**
-   * The location of the timer, or {@link TimerLists#NONE}. What was found may be removed by {@link
-   * #removeFound}, what was missed added by {@link #addMissed}, if nothing else happens in between.
+   * Returns the location of a timer, or {@link TimerLists#NONE}. Directly afterwards, a timer that
+   * was found may be removed with {@link #removeFound}, and one that was not found may be added
+   * with {@link #addNotFound}.
    */
   int find(long id, TimerLists timers) {
     int hash = Hashing.spread(id);
     int number = segmentOf(hash);
     int[] segment = segments[number];
-    soughtHash = hash;
-    soughtSegment = number;
+    lastHash = hash;
+    lastSegment = number;
     for (int bucket = home(hash, segment); ; bucket = next(bucket, segment)) {
       int address = address(segment, bucket);
       for (int hits = withHash(address, hash); hits != 0; hits &= hits - 1) {
         int hit = address + Integer.numberOfTrailingZeros(hits);
-        int location = locationOf(blocks.get(hit));
+        int location = locationOf(storage.get(hit));
         if (timers.id(location) == id) {
-          soughtBucket = bucket;
-          soughtAddress = hit;
+          lastBucket = bucket;
+          lastAddress = hit;
           return location;
         }
       }
       int empty = empty(address);
       if (empty != 0) {
-        soughtAddress = address + Integer.numberOfTrailingZeros(empty);
+        lastAddress = address + Integer.numberOfTrailingZeros(empty);
         return TimerLists.NONE;
       }
     }
   }
 
-  /** Adds the timer that {@link #find} has just missed. */
-  void addMissed(int location) {
-    int number = soughtSegment;
-    blocks.set(soughtAddress, entry(soughtHash, location));
+  /** Adds the timer that {@link #find} has just failed to find. */
+  void addNotFound(int location) {
+    int number = lastSegment;
+    storage.set(lastAddress, entry(lastHash, location));
     counts[number]++;
     size++;
     if (counts[number] > segments[number].length * GROW_ABOVE) {
@@ -127,37 +134,37 @@ final class TimerIndex implements TimerLists.Moves {
 
   /** Removes the timer that {@link #find} has just found. */
   void removeFound() {
-    remove(soughtSegment, soughtBucket, soughtAddress);
+    remove(lastSegment, lastBucket, lastAddress);
   }
 
-  /** Removes a timer that is there. Reads no timer. */
+  /** Removes a timer that must be present. Reads no timer. */
   void remove(long id, int location) {
-    seek(id, location);
+    locate(id, location);
     removeFound();
   }
 
   @Override
-  public void moved(long id, int from, int to) {
-    seek(id, from);
-    blocks.set(soughtAddress, entry(soughtHash, to));
+  public void relocated(long id, int from, int to) {
+    locate(id, from);
+    storage.set(lastAddress, entry(lastHash, to));
   }
 
   @Override
-  public void prepareToMove(long id) {
-    prepared += blocks.get(address(Hashing.spread(id)));
+  public void prefetchRelocation(long id) {
+    sink += storage.get(address(Hashing.spread(id)));
   }
 
   /**
-   * The location that the index has first for this hash, most likely the timer's if it is armed, or
+   * Returns the first location stored for this hash, most likely the timer's if it is armed, or
    * {@link TimerLists#NONE}. Reads no timer.
    */
-  int likely(int hash) {
+  int firstCandidate(int hash) {
     int[] segment = segments[segmentOf(hash)];
     for (int bucket = home(hash, segment); ; bucket = next(bucket, segment)) {
       int address = address(segment, bucket);
       int hits = withHash(address, hash);
       if (hits != 0) {
-        return locationOf(blocks.get(address + Integer.numberOfTrailingZeros(hits)));
+        return locationOf(storage.get(address + Integer.numberOfTrailingZeros(hits)));
       }
       if (empty(address) != 0) {
         return TimerLists.NONE;
@@ -166,55 +173,57 @@ final class TimerIndex implements TimerLists.Moves {
   }
 
   /**
-   * The timers of the segment that a walk has come to, from that place on: the place of each in the
-   * upper half of a long, its location in the lower. In no order. O(places in a segment).
+   * Returns the timers of the segment that an iteration has reached, from a position on. The upper
+   * half of each element is the timer's position, the lower half its location. The elements are not
+   * sorted. O(places in a segment).
    *
-   * <p>The place of a timer in a walk is its hash with the bits reversed, so it has the same one as
-   * long as it is armed. A segment holds the hashes that end alike, which reversed begin alike. So
-   * it is one stretch of the walk, however often segments are divided and put together meanwhile.
+   * <p>A timer's position in an iteration is its hash with the bits reversed, so it does not change
+   * while the timer is armed. A segment holds the hashes with the same low bits, which become the
+   * high bits when reversed. Each segment is therefore one contiguous range of the iteration, even
+   * if segments are split and merged meanwhile.
    */
-  long[] walk(int from) {
+  long[] scanSegment(int from) {
     int number = segmentOf(reversed(from));
     long[] found = new long[counts[number]];
     int count = 0;
     for (int block : segments[number]) {
       int start = block << BLOCK_BITS;
       for (int address = start; address < start + BLOCK_PLACES; address++) {
-        long entry = blocks.get(address);
-        int place = reversed(hashOf(entry));
-        if (entry != 0 && place >= from) {
-          found[count++] = ((long) place << 32) | locationOf(entry);
+        long entry = storage.get(address);
+        int position = reversed(hashOf(entry));
+        if (entry != 0 && position >= from) {
+          found[count++] = ((long) position << 32) | locationOf(entry);
         }
       }
     }
     return Arrays.copyOf(found, count);
   }
 
-  /** The last place, in the order of a walk, of the segment that it has come to. */
-  int endOfSegment(int from) {
+  /** Returns the last position, in iteration order, of the segment that contains a position. */
+  int lastPositionOfSegment(int from) {
     int hash = reversed(from);
-    // Until a segment is divided in the present round, one bit less tells what belongs there.
-    int divided = (hash & segmentMask) | Integer.highestOneBit(segmentMask);
-    int mask = divided < segmentCount ? segmentMask : segmentMask >>> 1;
+    // A segment that is not yet split in the current round is identified by one bit less.
+    int split = (hash & segmentMask) | Integer.highestOneBit(segmentMask);
+    int mask = split < segmentCount ? segmentMask : segmentMask >>> 1;
     return reversed(hash | ~mask);
   }
 
-  /** The address of the entry where a search for this hash begins. */
+  /** Returns the address of the entry where a search for this hash begins. */
   int address(int hash) {
     int[] segment = segments[segmentOf(hash)];
     return address(segment, home(hash, segment));
   }
 
-  /** Reads the entry at an address. */
-  long read(int address) {
-    return blocks.get(address);
+  /** Returns the entry at an address. */
+  long readEntry(int address) {
+    return storage.get(address);
   }
 
   long bytes() {
-    return blocks.bytes() + 8L * gathered.length + 4L * (owners.length + counts.length);
+    return storage.bytes() + 8L * gathered.length + 4L * (owners.length + counts.length);
   }
 
-  /** The 31 bits in reverse; its own inverse. */
+  /** Reverses the 31 bits. Its own inverse. */
   private static int reversed(int bits) {
     return Integer.reverse(bits) >>> 1;
   }
@@ -224,7 +233,7 @@ final class TimerIndex implements TimerLists.Moves {
     return segment < segmentCount ? segment : hash & (segmentMask >>> 1);
   }
 
-  /** The bucket where an entry belongs, so that larger hashes belong in later buckets. */
+  /** Returns the home bucket of an entry. Larger hashes have later buckets. */
   private static int home(int hash, int[] segment) {
     return (int) (((long) hash * (segment.length << BUCKETS_BITS)) >>> 31);
   }
@@ -242,22 +251,22 @@ final class TimerIndex implements TimerLists.Moves {
         | ((bucket & BUCKETS_MASK) << BUCKET_BITS);
   }
 
-  /** A bit for each entry of a bucket that has this hash. */
+  /** Returns a bit for each entry of a bucket with this hash. */
   private int withHash(int address, int hash) {
-    long[] page = blocks.page(address);
-    int offset = Blocks.offset(address);
+    long[] page = storage.page(address);
+    int offset = PagedLongs.offset(address);
     long bits = 0;
     for (int i = 0; i < BUCKET_PLACES; i++) {
-      // Becomes negative only from zero.
+      // The sign bit is set only if the difference was zero.
       bits |= (((page[offset + i] >>> 32) ^ hash) - 1) >>> 63 << i;
     }
     return (int) bits;
   }
 
-  /** A bit for each place of a bucket that is empty. */
+  /** Returns a bit for each empty place of a bucket. */
   private int empty(int address) {
-    long[] page = blocks.page(address);
-    int offset = Blocks.offset(address);
+    long[] page = storage.page(address);
+    int offset = PagedLongs.offset(address);
     long bits = 0;
     for (int i = 0; i < BUCKET_PLACES; i++) {
       bits |= (page[offset + i] - 1) >>> 63 << i;
@@ -265,10 +274,10 @@ final class TimerIndex implements TimerLists.Moves {
     return (int) bits;
   }
 
-  /** A bit for each entry of a bucket with this location. */
+  /** Returns a bit for each entry of a bucket with this location. */
   private int withLocation(int address, int location) {
-    long[] page = blocks.page(address);
-    int offset = Blocks.offset(address);
+    long[] page = storage.page(address);
+    int offset = PagedLongs.offset(address);
     long bits = 0;
     for (int i = 0; i < BUCKET_PLACES; i++) {
       bits |= (((page[offset + i] & LOCATION_MASK) ^ location) - 1) >>> 63 << i;
@@ -288,8 +297,8 @@ final class TimerIndex implements TimerLists.Moves {
     return (int) entry;
   }
 
-  /** Finds an entry that is there by its location. */
-  private void seek(long id, int location) {
+  /** Finds, by its location, an entry that must be present. */
+  private void locate(long id, int location) {
     int hash = Hashing.spread(id);
     int number = segmentOf(hash);
     int[] segment = segments[number];
@@ -297,10 +306,10 @@ final class TimerIndex implements TimerLists.Moves {
       int address = address(segment, bucket);
       int hits = withLocation(address, location);
       if (hits != 0) {
-        soughtHash = hash;
-        soughtSegment = number;
-        soughtBucket = bucket;
-        soughtAddress = address + Integer.numberOfTrailingZeros(hits);
+        lastHash = hash;
+        lastSegment = number;
+        lastBucket = bucket;
+        lastAddress = address + Integer.numberOfTrailingZeros(hits);
         return;
       }
     }
@@ -316,17 +325,17 @@ final class TimerIndex implements TimerLists.Moves {
       int address = address(segment, bucket);
       int least = distance(gapBucket, bucket, segment);
       for (int i = 0; i < BUCKET_PLACES; i++) {
-        long entry = blocks.get(address + i);
-        // What had to go on past the gap may come back into it.
+        long entry = storage.get(address + i);
+        // An entry that overflowed past the gap may move back into it.
         if (entry != 0 && distance(home(hashOf(entry), segment), bucket, segment) >= least) {
-          blocks.set(gap, entry);
+          storage.set(gap, entry);
           gap = address + i;
           gapBucket = bucket;
           break;
         }
       }
     }
-    blocks.set(gap, 0);
+    storage.set(gap, 0);
     counts[number]--;
     size--;
     if (counts[number] < (segment.length - 1) * SHRINK_BELOW) {
@@ -343,7 +352,7 @@ final class TimerIndex implements TimerLists.Moves {
       int address = address(segment, bucket);
       int empty = empty(address);
       if (empty != 0) {
-        blocks.set(address + Integer.numberOfTrailingZeros(empty), entry);
+        storage.set(address + Integer.numberOfTrailingZeros(empty), entry);
         return;
       }
     }
@@ -355,12 +364,12 @@ final class TimerIndex implements TimerLists.Moves {
       segments = Arrays.copyOf(segments, 2 * added);
       counts = Arrays.copyOf(counts, 2 * added);
     }
-    int divided = added - Integer.highestOneBit(added);
-    gather(divided);
+    int split = added - Integer.highestOneBit(added);
+    gather(split);
     segments[added] = new int[0];
     segmentCount++;
     segmentMask = 2 * Integer.highestOneBit(added) - 1;
-    scatter(divided, added);
+    scatter(split, added);
   }
 
   private void merge() {
@@ -378,7 +387,7 @@ final class TimerIndex implements TimerLists.Moves {
     }
   }
 
-  /** Takes all entries out of a segment. */
+  /** Moves all entries out of a segment. */
   private void gather(int segment) {
     int needed = gatheredCount + counts[segment];
     if (needed > gathered.length) {
@@ -387,17 +396,20 @@ final class TimerIndex implements TimerLists.Moves {
     for (int block : segments[segment]) {
       int start = block << BLOCK_BITS;
       for (int address = start; address < start + BLOCK_PLACES; address++) {
-        long entry = blocks.get(address);
+        long entry = storage.get(address);
         if (entry != 0) {
           gathered[gatheredCount++] = entry;
         }
       }
-      blocks.clear(block);
+      storage.clearBlock(block);
     }
     counts[segment] = 0;
   }
 
-  /** Puts all entries gathered into the segments where they belong, made as large as they need. */
+  /**
+   * Moves all gathered entries to the segments where they belong, after sizing the given segments
+   * to fit.
+   */
   private void scatter(int... into) {
     for (int i = 0; i < gatheredCount; i++) {
       counts[segmentOf(hashOf(gathered[i]))]++;
@@ -414,7 +426,7 @@ final class TimerIndex implements TimerLists.Moves {
     }
   }
 
-  /** Changes the number of an empty segment's blocks. */
+  /** Changes the number of blocks of an empty segment. */
   private void resize(int segment, int length) {
     while (segments[segment].length > length) {
       int[] shorter = segments[segment];
@@ -430,7 +442,7 @@ final class TimerIndex implements TimerLists.Moves {
   }
 
   private int appendBlock(int segment) {
-    int block = blocks.append();
+    int block = storage.appendBlock();
     if (block >= owners.length) {
       owners = Arrays.copyOf(owners, 2 * block);
     }
@@ -438,12 +450,12 @@ final class TimerIndex implements TimerLists.Moves {
     return block;
   }
 
-  /** Gives back an empty block, whose number the last one takes over. */
+  /** Frees an empty block. The last block takes over its number. */
   private void freeBlock(int block) {
-    int last = blocks.last();
+    int last = storage.lastBlock();
     if (last != block) {
-      blocks.copy(last, block);
-      blocks.clear(last);
+      storage.copyBlock(last, block);
+      storage.clearBlock(last);
       int[] segment = segments[owners[last]];
       for (int i = 0; i < segment.length; i++) {
         if (segment[i] == last) {
@@ -452,6 +464,6 @@ final class TimerIndex implements TimerLists.Moves {
       }
       owners[block] = owners[last];
     }
-    blocks.removeLast();
+    storage.removeLastBlock();
   }
 }

@@ -1,61 +1,67 @@
 package io.ordertimeout.engine;
 
 /**
- * The armed timers, in one unordered list for each slot of a wheel.
+ * The armed timers, in one unordered list per slot of a wheel.
  *
- * <p>A timer is known by its location, a positive number. A location changes when another timer is
- * removed, and whoever has to know is told. Slots are numbers from 0 on, up to a fixed number.
+ * <p>A timer is identified by its location, a positive number. Removing a timer may relocate
+ * another one, which is reported to the {@link RelocationListener}. Slots are numbered from 0 up to
+ * a fixed limit.
  *
- * <p>A list is a chain of chunks of fifteen timers each, all full but the last. What is added goes
- * to the end, and the last one takes the place of the one that is removed, so that a list stays
- * dense however its timers come and go, and is read in long strides. A chunk is 32 longs: two that
- * describe it, then id and deadline of each timer, 17.1 bytes a timer in a full chunk.
+ * <p>A list is a chain of chunks of fifteen timers each; all chunks except the last are full. A new
+ * timer is appended, and the last timer takes the place of a removed one. Lists therefore stay
+ * dense under any pattern of changes and are read sequentially. A chunk is 32 longs: a header of
+ * two, then the id and the deadline of each timer, which makes 17.1 bytes per timer in a full
+ * chunk.
  *
  * <p>Confined to one thread. Adding and removing are O(1).
  */
 final class TimerLists {
 
-  /** Learns of timers that have changed their location. */
-  interface Moves {
-    void moved(long id, int from, int to);
+  /** Receives the new locations of timers. */
+  interface RelocationListener {
+    void relocated(long id, int from, int to);
 
     /**
-     * Reads what telling of a move of this timer will read, so that several moves wait only once.
+     * Prefetches what {@link #relocated} will read for this timer, so that the cache misses of
+     * several relocations overlap.
      */
-    void prepareToMove(long id);
+    void prefetchRelocation(long id);
   }
 
-  /** No location, and no chunk. */
+  /** Represents no location and no chunk. */
   static final int NONE = 0;
 
   private static final int CHUNK_BITS = 4;
   private static final int PLACE_MASK = (1 << CHUNK_BITS) - 1;
   private static final int LAST_PLACE = PLACE_MASK;
 
-  /** Address of a chunk's second long relative to its first, which is at 32 times its number. */
+  /**
+   * The offset of a chunk's second long from its first, which is at 32 times the chunk's number.
+   */
   private static final int OWNER = 1;
 
   private static final int FREE = -1;
 
   /**
-   * Free chunks beyond three quarters of all and this many are a reason to move others together.
+   * Chunks are compacted when more than three quarters of all chunks, and more than this many, are
+   * free.
    */
   private static final int SPARE_CHUNKS = 16;
 
   private static final int SLOT_PAGE_BITS = 12;
   private static final int SLOT_PAGE_MASK = (1 << SLOT_PAGE_BITS) - 1;
 
-  private final Moves moves;
+  private final RelocationListener listener;
 
   /*
-   * A location is 16 times its chunk plus 1 to 15. So the id of a timer is at the address of twice
-   * its location, the deadline behind it, and the two longs in front of a chunk's first timer are:
-   * the chunk before and the chunk behind in the chain, then the slot (FREE in the chain of free
-   * chunks) and how many chunks of the chain come before.
+   * A location is 16 times its chunk plus 1 to 15. A timer's id is at the address of twice its
+   * location and its deadline follows. The two longs before a chunk's first timer hold the previous
+   * and the next chunk of the chain, and then the slot (FREE in the chain of free chunks) and the
+   * number of preceding chunks in the chain.
    */
-  private final Blocks blocks = new Blocks(CHUNK_BITS + 1);
+  private final PagedLongs storage = new PagedLongs(CHUNK_BITS + 1);
 
-  /** The last location of each slot's list, NONE if it is empty; pages made when first needed. */
+  /** The last location of each slot's list, NONE if it is empty. Pages are allocated on demand. */
   private final int[][] last;
 
   private final SlotSet occupied;
@@ -65,12 +71,12 @@ final class TimerLists {
   private int chunks;
   private int size;
 
-  TimerLists(int slots, Moves moves) {
-    this.moves = moves;
+  TimerLists(int slots, RelocationListener listener) {
+    this.listener = listener;
     this.last = new int[(slots + SLOT_PAGE_MASK) >>> SLOT_PAGE_BITS][];
     this.occupied = new SlotSet(slots);
     // Chunk 0 is never used, because 0 is NONE.
-    blocks.append();
+    storage.appendBlock();
   }
 
   int size() {
@@ -78,25 +84,25 @@ final class TimerLists {
   }
 
   long id(int location) {
-    return blocks.get(location << 1);
+    return storage.get(location << 1);
   }
 
   long deadlineMillis(int location) {
-    return blocks.get((location << 1) + 1);
+    return storage.get((location << 1) + 1);
   }
 
-  /** The slot in whose list a timer is. */
+  /** Returns the slot whose list contains a timer. */
   int slot(int location) {
     return (int) (owner(location >>> CHUNK_BITS) >>> 32);
   }
 
-  /** The last timer of a slot's list, or NONE. */
+  /** Returns the last timer of a slot's list, or NONE. */
   int last(int slot) {
     int[] page = last[slot >>> SLOT_PAGE_BITS];
     return page == null ? NONE : page[slot & SLOT_PAGE_MASK];
   }
 
-  /** The timer in front of this one in its list, or NONE. */
+  /** Returns the preceding timer in the same list, or NONE. */
   int before(int location) {
     if ((location & PLACE_MASK) > 1) {
       return location - 1;
@@ -109,7 +115,7 @@ final class TimerLists {
     return last(slot) == NONE;
   }
 
-  /** How many timers a slot's list holds. O(1). */
+  /** Returns the number of timers in a slot's list. O(1). */
   int count(int slot) {
     int location = last(slot);
     return location == NONE
@@ -117,7 +123,10 @@ final class TimerLists {
         : (int) owner(location >>> CHUNK_BITS) * LAST_PLACE + (location & PLACE_MASK);
   }
 
-  /** The first slot from {@code from} to before {@code to} whose list is not empty, or -1. */
+  /**
+   * Returns the first slot from {@code from} inclusive to {@code to} exclusive whose list is not
+   * empty, or -1.
+   */
   int firstOccupied(int from, int to) {
     return occupied.first(from, to);
   }
@@ -127,21 +136,21 @@ final class TimerLists {
     int end = last(slot);
     int location = end == NONE || (end & PLACE_MASK) == LAST_PLACE ? extend(slot, end) : end + 1;
     setLast(slot, location);
-    blocks.set(location << 1, id);
-    blocks.set((location << 1) + 1, deadlineMillis);
+    storage.set(location << 1, id);
+    storage.set((location << 1) + 1, deadlineMillis);
     size++;
     return location;
   }
 
-  /** Removes a timer; others may move. */
+  /** Removes a timer. Other timers may be relocated. */
   void remove(int location) {
     int slot = slot(location);
     int end = last(slot);
     if (end != location) {
       long id = id(end);
-      blocks.set(location << 1, id);
-      blocks.set((location << 1) + 1, deadlineMillis(end));
-      moves.moved(id, end, location);
+      storage.set(location << 1, id);
+      storage.set((location << 1) + 1, deadlineMillis(end));
+      listener.relocated(id, end, location);
     }
     size--;
     if ((end & PLACE_MASK) > 1) {
@@ -153,11 +162,11 @@ final class TimerLists {
 
   /** Replaces the deadline of a timer that stays in its slot. */
   void setDeadlineMillis(int location, long deadlineMillis) {
-    blocks.set((location << 1) + 1, deadlineMillis);
+    storage.set((location << 1) + 1, deadlineMillis);
   }
 
   long bytes() {
-    long sum = blocks.bytes();
+    long sum = storage.bytes();
     for (int[] page : last) {
       sum += page == null ? 0 : 4L * page.length;
     }
@@ -199,7 +208,7 @@ final class TimerLists {
 
   private int takeFree() {
     if (firstFree == NONE) {
-      int chunk = blocks.append();
+      int chunk = storage.appendBlock();
       chunks++;
       return chunk;
     }
@@ -232,22 +241,22 @@ final class TimerLists {
     freeChunks--;
   }
 
-  /** Empties the last of all chunks into a free one, so that memory can be given back. */
+  /** Moves the last of all chunks into a free one, so that memory can be freed. */
   private void giveBackLastChunk() {
-    int from = blocks.last();
+    int from = storage.lastBlock();
     if ((int) (owner(from) >>> 32) == FREE) {
       unlinkFree(from);
     } else {
       int to = firstFree;
       unlinkFree(to);
-      blocks.copy(from, to);
+      storage.copyBlock(from, to);
       replace(from, to);
     }
-    blocks.removeLast();
+    storage.removeLastBlock();
     chunks--;
   }
 
-  /** Puts a chunk, already copied, into the other's place in its chain. */
+  /** Replaces a chunk in its chain with its copy. */
   private void replace(int from, int to) {
     int before = previous(to);
     int behind = next(to);
@@ -264,11 +273,11 @@ final class TimerLists {
     }
     int first = (to << CHUNK_BITS) | 1;
     for (int location = first; location < first + places; location++) {
-      moves.prepareToMove(id(location));
+      listener.prefetchRelocation(id(location));
     }
     for (int place = 1; place <= places; place++) {
       int location = (to << CHUNK_BITS) | place;
-      moves.moved(id(location), (from << CHUNK_BITS) | place, location);
+      listener.relocated(id(location), (from << CHUNK_BITS) | place, location);
     }
   }
 
@@ -277,22 +286,22 @@ final class TimerLists {
   }
 
   private long owner(int chunk) {
-    return blocks.get((chunk << (CHUNK_BITS + 1)) + OWNER);
+    return storage.get((chunk << (CHUNK_BITS + 1)) + OWNER);
   }
 
   private void own(int chunk, int slot, int index) {
-    blocks.set((chunk << (CHUNK_BITS + 1)) + OWNER, ((long) slot << 32) | index);
+    storage.set((chunk << (CHUNK_BITS + 1)) + OWNER, ((long) slot << 32) | index);
   }
 
   private int previous(int chunk) {
-    return (int) (blocks.get(chunk << (CHUNK_BITS + 1)) >>> 32);
+    return (int) (storage.get(chunk << (CHUNK_BITS + 1)) >>> 32);
   }
 
   private int next(int chunk) {
-    return (int) blocks.get(chunk << (CHUNK_BITS + 1));
+    return (int) storage.get(chunk << (CHUNK_BITS + 1));
   }
 
   private void link(int chunk, int previous, int next) {
-    blocks.set(chunk << (CHUNK_BITS + 1), ((long) previous << 32) | next);
+    storage.set(chunk << (CHUNK_BITS + 1), ((long) previous << 32) | next);
   }
 }

@@ -6,17 +6,17 @@ import java.time.Duration;
  * The settings of {@link ShardedTimers}.
  *
  * @param threadName the name of the worker thread
- * @param tick the resolution: a timer becomes due at the first multiple of the tick at or after its
+ * @param tick the resolution: a timer is due at the first multiple of the tick at or after its
  *     deadline; whole milliseconds, 1 ms to 1 day
- * @param batchSize the most timers in one {@link DueBatch}, at least 1
- * @param queueCapacity how many commands may wait for the worker before callers wait too, at least
- *     1, rounded up to a power of two. A command carries up to {@value ShardedTimers#CHUNK} timers
- *     of 16 bytes each
- * @param retryDelay how long a shard whose batch was refused waits until it is offered again, 1 ms
- *     to 1 day; measured on the {@link TimerClock}
- * @param lateAfter how far behind its deadline a timer counts as late when it is handed out, 1 ms
- *     to 1 day
- * @param maxPending how many timers may be pending in all shards together, at least 1; {@code
+ * @param batchSize the maximum number of timers in one {@link DueBatch}, at least 1
+ * @param queueCapacity the number of commands that may be queued before callers block, at least 1,
+ *     rounded up to a power of two. A command carries up to {@value ShardedTimers#CHUNK} timers of
+ *     16 bytes each
+ * @param retryDelay how long a shard waits after its batch was rejected before it delivers again, 1
+ *     ms to 1 day; measured on the {@link TimerClock}
+ * @param lateAfter how far past its deadline a timer must be delivered to count as late, 1 ms to 1
+ *     day
+ * @param maxPending the maximum number of pending timers in all shards together, at least 1; {@code
  *     Long.MAX_VALUE} for no limit
  */
 public record TimersConfig(
@@ -29,9 +29,16 @@ public record TimersConfig(
     long maxPending) {
 
   /**
-   * Checks the settings.
+   * Validates the settings.
    *
-   * @throws IllegalArgumentException if a value is out of its range
+   * @param threadName the name of the worker thread
+   * @param tick the resolution
+   * @param batchSize the maximum number of timers in one {@link DueBatch}
+   * @param queueCapacity the number of commands that may be queued before callers block
+   * @param retryDelay how long a shard waits after its batch was rejected
+   * @param lateAfter how far past its deadline a timer must be delivered to count as late
+   * @param maxPending the maximum number of pending timers in all shards together
+   * @throws IllegalArgumentException if a value is out of range
    */
   public TimersConfig {
     if (threadName.isBlank()) {
@@ -64,8 +71,8 @@ public record TimersConfig(
   }
 
   /**
-   * Settings that suit most: a tick of 10 ms, batches of 500, 4096 waiting commands, a retry after
-   * 100 ms, late after 1 s, no limit of what is pending.
+   * Returns settings that suit most uses: a tick of 10 ms, batches of 500, a queue of 4096
+   * commands, a retry delay of 100 ms, late after 1 s, and no limit on pending timers.
    *
    * @param threadName the name of the worker thread
    * @return the settings
@@ -82,11 +89,11 @@ public record TimersConfig(
   }
 
   /**
-   * These settings but for the limit of what is pending.
+   * Returns a copy of these settings with a different limit on pending timers.
    *
-   * @param maxPending how many timers may be pending, at least 1
+   * @param maxPending the maximum number of pending timers, at least 1
    * @return the settings
-   * @throws IllegalArgumentException if the limit is out of its range
+   * @throws IllegalArgumentException if the limit is out of range
    */
   public TimersConfig withMaxPending(long maxPending) {
     return new TimersConfig(

@@ -15,12 +15,15 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The loop of {@link ShardedTimers}: applies commands, serves every shard, parks until the earliest
- * deadline or a wake-up. Nothing ends it but stop.
+ * The worker loop of {@link ShardedTimers}: it applies commands, serves every shard, and parks
+ * until the earliest deadline or a wake-up. Only a stop ends it.
  */
 final class TimersWorker implements Runnable {
 
-  /** Timers changed in one turn, and a command more: some milliseconds' work between two serves. */
+  /**
+   * The number of timers changed per turn, exceeded by one command at most. It amounts to some
+   * milliseconds of work between two turns of delivery.
+   */
   private static final int TIMERS_PER_TURN = 16 * ShardedTimers.CHUNK;
 
   private static final Logger LOG = System.getLogger(ShardedTimers.class.getName());
@@ -29,44 +32,45 @@ final class TimersWorker implements Runnable {
   private final TimerClock clock;
   private final DueListener listener;
   private final CommandQueue commands;
-  private final WakeUp wakeUp;
+  private final WakeUpFlag wakeUp;
   private final TimerBuffer buffer;
-  private final TimerRun run = new TimerRun();
+  private final TimerChangeBatch pendingChanges = new TimerChangeBatch();
   private final AtomicBoolean started = new AtomicBoolean();
 
-  /** Changed by the worker only; read by any thread that asks what is pending. */
+  /** Modified by the worker only; read by any thread that queries pending counts. */
   private final ConcurrentHashMap<Integer, Shard> shards = new ConcurrentHashMap<>();
 
-  /** The time of this turn; the worker's own. */
+  /** The time of the current turn. Used by the worker only. */
   private long nowMillis;
 
   private final CompletableFuture<List<ArmedTimers>> stopped = new CompletableFuture<>();
   private volatile boolean stopping;
   private volatile boolean finished;
 
-  /** Timers that commands in the queue will arm; counted only if there is a limit. */
+  /** The number of timers that queued commands will arm. Counted only if there is a limit. */
   private final AtomicLong queuedArming = new AtomicLong();
 
   private int appliedArming;
-  private long lateOfDropped;
+  private long lateInDroppedShards;
 
-  /** Pending in all shards, as of the last turn. */
+  /** The pending timers of all shards as of the last turn. */
   private volatile long pending;
 
   private volatile long late;
 
-  TimersWorker(TimersConfig config, TimerClock clock, DueListener listener, Parking parking) {
+  TimersWorker(
+      TimersConfig config, TimerClock clock, DueListener listener, ParkStrategy parkStrategy) {
     this.config = config;
     this.clock = clock;
     this.listener = listener;
-    this.wakeUp = new WakeUp(parking);
+    this.wakeUp = new WakeUpFlag(parkStrategy);
     this.commands = new CommandQueue(config.queueCapacity());
     this.buffer = new TimerBuffer(config.batchSize());
   }
 
   void submit(Command command) {
     if (stopping) {
-      throw closed();
+      throw stoppedException();
     }
     if (!started.get()) {
       start();
@@ -75,24 +79,25 @@ final class TimersWorker implements Runnable {
     if (isCurrentThread()) {
       commands.putOwn(command);
     } else if (!commands.put(command, () -> stopping)) {
-      throw closed();
+      throw stoppedException();
     }
     wakeUp.raise();
-    // Perhaps queued behind the worker's last look, and never applied: the caller has to know.
+    // The command may have been queued after the worker's last poll, in which case it is never
+    // applied and the caller must know.
     if (finished) {
-      throw closed();
+      throw stoppedException();
     }
   }
 
-  /** Has the worker answer a question, which is as much work as so many timers. */
-  <T> CompletableFuture<T> ask(int timers, Function<TimersWorker, T> question) {
+  /** Submits a query, whose cost is given as a number of timers, to the worker. */
+  <T> CompletableFuture<T> query(int timers, Function<TimersWorker, T> query) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     submit(
         new WorkerCommand(
             timers,
             w -> {
               try {
-                answer.complete(question.apply(w));
+                answer.complete(query.apply(w));
               } catch (Throwable failure) {
                 answer.completeExceptionally(failure);
               }
@@ -112,12 +117,12 @@ final class TimersWorker implements Runnable {
     if (started.compareAndSet(false, true)) {
       Thread thread = new Thread(this, config.threadName());
       thread.setDaemon(true);
-      wakeUp.wakes(thread);
+      wakeUp.setWorker(thread);
       thread.start();
     }
   }
 
-  /** Refuses what may exceed the limit, counting all of the queue as not armed yet. */
+  /** Rejects a command that could exceed the limit, counting every queued timer as additional. */
   private void admit(Command command) {
     int arming = command.arming();
     if (arming == 0 || config.maxPending() == Long.MAX_VALUE) {
@@ -127,7 +132,7 @@ final class TimersWorker implements Runnable {
     if (pending + queued > config.maxPending()) {
       queuedArming.addAndGet(-arming);
       throw new RejectedExecutionException(
-          "not scheduled: "
+          "rejected: "
               + arming
               + " more timers could exceed the limit of "
               + config.maxPending()
@@ -135,17 +140,17 @@ final class TimersWorker implements Runnable {
               + pending
               + " are pending, "
               + (queued - arming)
-              + " on their way");
+              + " are queued");
     }
   }
 
-  private static IllegalStateException closed() {
-    return new IllegalStateException("stopped, and cannot be started again; make new timers");
+  private static IllegalStateException stoppedException() {
+    return new IllegalStateException("stopped and cannot be restarted; create a new instance");
   }
 
   void beginStop() {
     stopping = true;
-    // A worker that never ran ends at once.
+    // A worker that was never started is started here and ends at once.
     start();
     wakeUp.raise();
     commands.releaseWaiting();
@@ -188,11 +193,11 @@ final class TimersWorker implements Runnable {
     return none;
   }
 
-  ArmedTimers armed(int key, int cursor, int limit) {
+  ArmedTimers armedPage(int key, int cursor, int limit) {
     Shard shard = shards.get(key);
     return shard == null
         ? new ArmedTimers(key, new long[0], new long[0], 0)
-        : shard.armed(cursor, limit);
+        : shard.armedPage(cursor, limit);
   }
 
   void open(int key, boolean toBeLoaded) {
@@ -204,15 +209,15 @@ final class TimersWorker implements Runnable {
   void drop(int key) {
     Shard dropped = shards.remove(key);
     if (dropped != null) {
-      lateOfDropped += dropped.late();
+      lateInDroppedShards += dropped.late();
     }
   }
 
   @Override
   public void run() {
     while (true) {
-      wakeUp.lower();
-      // Only now: a stop that found the flag still raised has left it to this look to see it.
+      wakeUp.clear();
+      // After the clear: a stop that found the flag raised relies on this check.
       if (stopping) {
         break;
       }
@@ -221,18 +226,18 @@ final class TimersWorker implements Runnable {
         waitNanos = turn();
       } catch (Throwable failure) {
         waitNanos = config.retryDelay().toNanos();
-        report("Turn failed; timers are late until one succeeds", failure);
+        logError("Worker turn failed; timers are late until a turn succeeds", failure);
       }
       if (waitNanos > 0) {
-        wakeUp.await(waitNanos);
+        wakeUp.parkUnlessRaised(waitNanos);
       }
     }
     finish();
   }
 
-  /** One look at everything. Returns how long to park, 0 for not at all. */
+  /** Executes one turn. Returns how long to park in nanoseconds, 0 for not at all. */
   private long turn() {
-    // Before the commands: a clock that fails must leave them in the queue.
+    // Read the clock before polling commands: if the clock fails, they must stay in the queue.
     nowMillis = clock.nowMillis();
     if (applyCommands(TIMERS_PER_TURN)) {
       nowMillis = clock.nowMillis();
@@ -241,7 +246,7 @@ final class TimersWorker implements Runnable {
     for (Shard shard : shards.values()) {
       nextMillis = Math.min(nextMillis, serve(shard));
     }
-    publish();
+    publishCounts();
     return commands.isEmpty() ? nanosUntil(nextMillis) : 0;
   }
 
@@ -249,16 +254,16 @@ final class TimersWorker implements Runnable {
     try {
       return shard.serve(nowMillis);
     } catch (Throwable failure) {
-      report("Serving a shard failed; its timers are late until the retry", failure);
-      return shard.pause(nowMillis);
+      logError("Serving a shard failed; its timers are late until the next attempt", failure);
+      return shard.backOff(nowMillis);
     }
   }
 
-  private static void report(String consequence, Throwable failure) {
+  private static void logError(String consequence, Throwable failure) {
     try {
       LOG.log(Level.ERROR, consequence, failure);
     } catch (Throwable ignored) {
-      // Whatever a failing log throws, short of memory for one, must not end the worker.
+      // Whatever a failing logger throws, even an OutOfMemoryError, must not end the worker.
     }
   }
 
@@ -273,9 +278,9 @@ final class TimersWorker implements Runnable {
     return wait < 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(wait);
   }
 
-  private void publish() {
+  private void publishCounts() {
     long pendingNow = 0;
-    long lateNow = lateOfDropped;
+    long lateNow = lateInDroppedShards;
     for (Shard shard : shards.values()) {
       pendingNow += shard.pending();
       lateNow += shard.late();
@@ -283,13 +288,16 @@ final class TimersWorker implements Runnable {
     pending = pendingNow;
     late = lateNow;
     if (config.maxPending() != Long.MAX_VALUE) {
-      // Only now, so that no timer is missing from both counts.
+      // After the update of pending, so that no timer is missing from both counts.
       queuedArming.addAndGet(-appliedArming);
       appliedArming = 0;
     }
   }
 
-  /** Applies commands that touch so many timers, and one more at most; false if there were none. */
+  /**
+   * Applies commands that touch up to {@code limit} timers, and at most one command more. Returns
+   * false if there were none.
+   */
   private boolean applyCommands(int limit) {
     int touched = 0;
     while (touched < limit) {
@@ -300,26 +308,26 @@ final class TimersWorker implements Runnable {
       touched += command.timers();
       appliedArming += command.arming();
       if (command instanceof TimerChange change) {
-        gather(change);
+        collect(change);
       } else {
-        apply(run);
+        apply(pendingChanges);
         apply(command);
       }
     }
-    apply(run);
+    apply(pendingChanges);
     commands.releaseWaiting();
     return touched > 0;
   }
 
-  /** Puts a change aside until there are more for the same shard. */
-  private void gather(TimerChange change) {
-    if (!run.add(change)) {
-      apply(run);
-      run.add(change);
+  /** Collects changes of the same shard so that they are applied together. */
+  private void collect(TimerChange change) {
+    if (!pendingChanges.add(change)) {
+      apply(pendingChanges);
+      pendingChanges.add(change);
     }
   }
 
-  private void apply(TimerRun changes) {
+  private void apply(TimerChangeBatch changes) {
     if (changes.isEmpty()) {
       return;
     }
@@ -329,7 +337,7 @@ final class TimersWorker implements Runnable {
         open.apply(changes);
       }
     } catch (Throwable failure) {
-      reportChange(failure);
+      logFailedChange(failure);
     } finally {
       changes.clear();
     }
@@ -339,12 +347,12 @@ final class TimersWorker implements Runnable {
     try {
       command.applyTo(this);
     } catch (Throwable failure) {
-      reportChange(failure);
+      logFailedChange(failure);
     }
   }
 
-  private static void reportChange(Throwable failure) {
-    report("A change failed; the store has to make it good", failure);
+  private static void logFailedChange(Throwable failure) {
+    logError("A change failed and is lost; it must be repaired from the store", failure);
   }
 
   private void finish() {

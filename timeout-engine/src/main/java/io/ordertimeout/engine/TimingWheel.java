@@ -5,50 +5,53 @@ import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * A hierarchical hashed timing wheel: timers known by a long, due at a long of milliseconds.
+ * A hierarchical hashed timing wheel whose timers are identified by a long and due at a time in
+ * milliseconds.
  *
- * <p><b>Meaning.</b> A timer is due at the first multiple of the tick at or after its deadline (at
- * the end of time, {@code Long.MAX_VALUE}, if no multiple follows), never before its deadline.
- * Every deadline and every time from {@code Long.MIN_VALUE} to {@code Long.MAX_VALUE} is allowed,
- * negative ones too.
+ * <p><b>Semantics.</b> A timer is due at the first multiple of the tick at or after its deadline
+ * (at {@code Long.MAX_VALUE} if no multiple follows), never before its deadline. Deadlines and
+ * times may be any value from {@code Long.MIN_VALUE} to {@code Long.MAX_VALUE}, including negative
+ * ones.
  *
- * <p><b>Threading.</b> None: a wheel has no thread, no clock and no lock. One thread at a time uses
- * it and tells it the time. {@link ShardedTimers} does so.
+ * <p><b>Threading.</b> None: a wheel has no thread, no clock and no lock. It must be used by one
+ * thread at a time, which passes in the current time. {@link ShardedTimers} is the thread-safe
+ * alternative.
  *
- * <p><b>Complexity.</b> {@link #schedule}, {@link #cancel} and {@link #contains} are O(1); a timer
- * moves at most five times before it is due, so handing out n timers is O(n). Empty slots are never
- * walked, however long they are. No call copies more than half a megabyte, whatever the size. The
- * calls that take many ids are several times faster for each than those that take one, once the
- * timers outgrow the processor's caches: they overlap the waits for memory.
+ * <p><b>Complexity.</b> {@link #schedule}, {@link #cancel} and {@link #contains} are O(1). A timer
+ * cascades at most five times before it is due, so expiring n timers is O(n). Empty slots are never
+ * scanned, however far the time advances. No call copies more than half a megabyte, whatever the
+ * size. Once the timers outgrow the processor's caches, the bulk methods are several times faster
+ * per timer than the single ones, because they overlap cache misses.
  *
- * <p><b>Memory.</b> About 32 bytes a timer, found by its id, when there are many; no object per
- * timer; given back as timers leave. After an {@code OutOfMemoryError} a wheel must not be used any
- * more. Ids that are made to collide under MurmurHash3's finalizer make a wheel slow, not wrong.
+ * <p><b>Memory.</b> About 32 bytes per timer, including the index by id, when there are many; no
+ * object per timer; freed as timers leave. After an {@code OutOfMemoryError} a wheel must not be
+ * used any more. Ids chosen to collide under MurmurHash3's finalizer make a wheel slow but not
+ * incorrect.
  */
 public final class TimingWheel {
 
   /*
-   * Ticks are kept with the sign bit flipped, so that their unsigned order is the order of time.
+   * Ticks are stored with the sign bit flipped, so that their unsigned order is chronological.
    *
-   * A timer whose tick lies before the position, armed when its time had passed or when the time had
-   * gone back, hangs in a second set of levels, usually empty, whose position lies further back. All
-   * of them come before all of the others, in the order of their ticks too. What lies even before the
-   * position of those hangs at that position.
+   * A timer whose tick is before the position, because it was armed late or the time went back, is
+   * kept in a second, usually empty set of levels whose position is further in the past. All overdue
+   * timers are expired before all upcoming ones, also in tick order. An overdue timer whose tick is
+   * even before that second position is clamped to it.
    */
 
   /** The end of time, as an unsigned tick. */
   private static final long NEVER = -1;
 
-  /** How far behind the first overdue timer others may be and still come in order, in ticks. */
-  private static final long REACH_BACK = 1L << 31;
+  /** How many ticks older than the first overdue timer others may be and still expire in order. */
+  private static final long OVERDUE_RANGE = 1L << 31;
 
-  /** The most timers that any wheel holds. */
+  /** The capacity limit of any wheel. */
   static final int MAX_TIMERS = 1 << 29;
 
-  /** Timers that move down together at least. */
-  private static final int MOVED_TOGETHER = 32;
+  /** The minimum number of timers to cascade at a time. */
+  private static final int MIN_CASCADE = 32;
 
-  /** In lists up to this long the first of the deadlines is looked up rather than estimated. */
+  /** In lists up to this length, deadlines are read rather than estimated. */
   private static final int SHORT_LIST = 8;
 
   private final long tickMillis;
@@ -56,36 +59,40 @@ public final class TimingWheel {
   private final long lastTick;
 
   final TimerIndex index = new TimerIndex();
-  final TimerLists timers = new TimerLists(2 * Levels.SLOTS, index);
-  final Levels ahead;
-  final Levels behind;
-  int behindCount;
+  final TimerLists timers = new TimerLists(2 * WheelGeometry.SLOTS, index);
+  final WheelGeometry upcoming;
+  final WheelGeometry overdue;
+  int overdueCount;
 
-  /** A lower bound of the ticks that came too late even for {@link #behind}; NEVER if none did. */
-  long earliestMissed = NEVER;
+  /**
+   * A lower bound of the ticks that were clamped to the position of {@link #overdue}; NEVER if none
+   * was.
+   */
+  long earliestClamped = NEVER;
 
-  private final LookAhead lookAhead = new LookAhead(index, timers, this::slotOfDeadline);
+  private final Prefetcher prefetcher = new Prefetcher(index, timers, this::slotOfDeadline);
 
   private boolean advancing;
 
-  /** How many timers the present call to advance() may still touch, and how many were taken. */
+  /** How many timers the current call of advance() may still touch. */
   private int budget;
 
-  private int taken;
+  /** How many timers the current call of advance() has delivered. */
+  private int deliveredCount;
 
-  /** Counts what may give timers another location. */
+  /** Counts the changes that may relocate timers. */
   private int changes;
 
-  /** Whether the handler has left the timer alone that it was given. */
-  private boolean givenUntouched;
+  /** Whether the handler has not changed the timer that was passed to it. */
+  private boolean handlerLeftTimerAlone;
 
-  private long givenId;
+  private long idInHandler;
 
   /**
-   * Makes an empty wheel that holds up to 2<sup>29</sup> timers.
+   * Creates an empty wheel for up to 2<sup>29</sup> timers.
    *
    * @param tickMillis the resolution in milliseconds, at least 1
-   * @param nowMillis the time now in milliseconds
+   * @param nowMillis the current time in milliseconds
    * @throws IllegalArgumentException if the tick is not positive
    */
   public TimingWheel(long tickMillis, long nowMillis) {
@@ -93,12 +100,12 @@ public final class TimingWheel {
   }
 
   /**
-   * Makes an empty wheel.
+   * Creates an empty wheel.
    *
    * @param tickMillis the resolution in milliseconds, at least 1
-   * @param nowMillis the time now in milliseconds
-   * @param maxTimers how many timers may be armed at a time, 1 to 2<sup>29</sup>
-   * @throws IllegalArgumentException if the tick is not positive, or the limit is out of its range
+   * @param nowMillis the current time in milliseconds
+   * @param maxTimers the maximum number of armed timers, 1 to 2<sup>29</sup>
+   * @throws IllegalArgumentException if the tick is not positive or the limit is out of range
    */
   public TimingWheel(long tickMillis, long nowMillis, int maxTimers) {
     if (tickMillis < 1) {
@@ -110,57 +117,58 @@ public final class TimingWheel {
     this.tickMillis = tickMillis;
     this.maxTimers = maxTimers;
     this.lastTick = tickAtOrAfter(Long.MAX_VALUE);
-    this.ahead = new Levels(0, tickAtOrBefore(nowMillis));
-    this.behind = new Levels(Levels.SLOTS, ahead.position());
+    this.upcoming = new WheelGeometry(0, tickAtOrBefore(nowMillis));
+    this.overdue = new WheelGeometry(WheelGeometry.SLOTS, upcoming.position());
   }
 
   /**
-   * Arms a timer, or moves it if it is armed. O(1).
+   * Arms a timer, or reschedules it if it is armed. O(1).
    *
    * @param id the timer's id
-   * @param deadlineMillis the deadline in milliseconds; one in the past is due at once
+   * @param deadlineMillis the deadline in milliseconds; a deadline in the past is due at once
    * @return true if the timer was not armed before
    * @throws RejectedExecutionException if the timer is not armed and the wheel is full
    */
   public boolean schedule(long id, long deadlineMillis) {
-    noteChange(id);
+    recordChange(id);
     int location = index.find(id, timers);
     if (location != TimerLists.NONE) {
-      move(id, location, deadlineMillis);
+      reschedule(id, location, deadlineMillis);
       return false;
     }
     if (timers.size() >= maxTimers) {
       throw new RejectedExecutionException(
-          "the wheel is full with "
+          "the wheel is full: it holds "
               + maxTimers
-              + " timers; not armed: timer "
+              + " timers; rejected timer "
               + id
               + ", due at "
               + deadlineMillis);
     }
-    index.addMissed(add(slotToArm(tickAtOrAfter(deadlineMillis)), id, deadlineMillis));
+    index.addNotFound(addToList(slotForArming(tickAtOrAfter(deadlineMillis)), id, deadlineMillis));
     return true;
   }
 
   /**
-   * Arms timers, or moves those that are armed, in this order. O(count), and much faster than one
-   * by one when the wheel is large.
+   * Arms timers in order, or reschedules those that are armed. O(count), and much faster than
+   * single calls if the wheel is large.
    *
    * @param ids the ids
    * @param deadlinesMillis their deadlines in milliseconds
-   * @param count how many of both to read, from the first
-   * @return how many of them were not armed before
+   * @param count the number of leading elements to read from both arrays
+   * @return the number of timers that were not armed before
    * @throws IndexOutOfBoundsException if an array is shorter than count; nothing has changed then
-   * @throws RejectedExecutionException at the first timer that the wheel is too full for; those in
-   *     front of it are armed
+   * @throws RejectedExecutionException when the wheel is full; the timers before the rejected one
+   *     are armed
    */
   public int schedule(long[] ids, long[] deadlinesMillis, int count) {
     Objects.checkFromIndexSize(0, count, ids.length);
     Objects.checkFromIndexSize(0, count, deadlinesMillis.length);
     int armed = 0;
     for (int i = 0; i < count; i++) {
-      if (i % LookAhead.GROUP == 0) {
-        lookAhead.toSchedule(ids, deadlinesMillis, i, Math.min(i + LookAhead.GROUP, count));
+      if (i % Prefetcher.GROUP_SIZE == 0) {
+        prefetcher.prefetchForSchedule(
+            ids, deadlinesMillis, i, Math.min(i + Prefetcher.GROUP_SIZE, count));
       }
       if (schedule(ids[i], deadlinesMillis[i])) {
         armed++;
@@ -170,13 +178,13 @@ public final class TimingWheel {
   }
 
   /**
-   * Disarms a timer. O(1).
+   * Cancels a timer. O(1).
    *
    * @param id the timer's id
    * @return true if the timer was armed
    */
   public boolean cancel(long id) {
-    noteChange(id);
+    recordChange(id);
     int location = index.find(id, timers);
     if (location == TimerLists.NONE) {
       return false;
@@ -187,19 +195,19 @@ public final class TimingWheel {
   }
 
   /**
-   * Disarms timers. O(count), and much faster than one by one when the wheel is large.
+   * Cancels timers. O(count), and much faster than single calls if the wheel is large.
    *
    * @param ids the ids
-   * @param count how many to read, from the first
-   * @return how many of them were armed
+   * @param count the number of leading elements to read
+   * @return the number of timers that were armed
    * @throws IndexOutOfBoundsException if the array is shorter than count; nothing has changed then
    */
   public int cancel(long[] ids, int count) {
     Objects.checkFromIndexSize(0, count, ids.length);
     int disarmed = 0;
     for (int i = 0; i < count; i++) {
-      if (i % LookAhead.GROUP == 0) {
-        lookAhead.toCancel(ids, i, Math.min(i + LookAhead.GROUP, count));
+      if (i % Prefetcher.GROUP_SIZE == 0) {
+        prefetcher.prefetchForCancel(ids, i, Math.min(i + Prefetcher.GROUP_SIZE, count));
       }
       if (cancel(ids[i])) {
         disarmed++;
@@ -209,7 +217,7 @@ public final class TimingWheel {
   }
 
   /**
-   * Tells whether a timer is armed. O(1).
+   * Returns whether a timer is armed. O(1).
    *
    * @param id the timer's id
    * @return true if it is armed
@@ -219,36 +227,36 @@ public final class TimingWheel {
   }
 
   /**
-   * Counts the armed timers. O(1).
+   * Returns the number of armed timers. O(1).
    *
-   * @return the number of armed timers
+   * @return the number of timers
    */
   public int size() {
     return timers.size();
   }
 
   /**
-   * Hands out due timers, the earlier tick first, and disarms those that the handler takes. So what
-   * was due while nobody called comes at once and in its order, and so does what was due when it
-   * was armed. The order within a tick is not defined, nor that of a timer armed after others with
-   * later ticks were handed out.
+   * Passes due timers to the handler, earlier ticks first, and disarms those that it accepts.
+   * Timers that became due since the last call, or were already due when armed, are passed in order
+   * as well. The order within a tick is undefined, as is the position of a timer that is armed
+   * after timers with later ticks were passed.
    *
-   * <p>The work of a call is bounded: by {@code limit} timers handed out or moved between levels.
-   * So the result may be 0 although there is more to do. There is more to do as long as {@link
-   * #nextDeadlineMillis()} is not after {@code nowMillis}.
+   * <p>The work per call is bounded: {@code limit} timers passed or cascaded. The result may
+   * therefore be 0 although work remains. Work remains as long as {@link #nextDeadlineMillis()} is
+   * not after {@code nowMillis}.
    *
-   * <p>If the handler throws or refuses a timer, this timer and all behind it stay armed. The
-   * handler may schedule and cancel; a timer that it arms and that is due already is handed out in
-   * the same call, within the limit. It must not call {@code advance}.
+   * <p>If the handler throws or rejects a timer, that timer and all later ones stay armed. The
+   * handler may schedule and cancel; a timer that it arms and that is already due is passed in the
+   * same call, within the limit. It must not call {@code advance}.
    *
-   * <p>The time may go back. What was handed out stays so, and only what is due by the time given
-   * is handed out. The first call after the time went back costs O(timers armed since the call
-   * before, already due then), beyond the limit.
+   * <p>The time may go back. Timers already accepted stay disarmed, and only timers due by the
+   * given time are passed. The first call after the time went back costs O(timers armed since the
+   * previous call that were already due then), in addition to the limit.
    *
-   * @param nowMillis the time now in milliseconds
+   * @param nowMillis the current time in milliseconds
    * @param handler receives the timers
-   * @param limit the most timers to touch, at least 1
-   * @return how many timers the handler took
+   * @param limit the maximum number of timers to touch, at least 1
+   * @return the number of timers that the handler accepted
    * @throws IllegalArgumentException if the limit is not positive
    * @throws IllegalStateException if called by the handler
    */
@@ -258,27 +266,27 @@ public final class TimingWheel {
       throw new IllegalArgumentException("limit must be at least 1: " + limit);
     }
     if (advancing) {
-      throw new IllegalStateException("advance() called by its own handler");
+      throw new IllegalStateException("advance() must not be called by its handler");
     }
     long target = tickAtOrBefore(nowMillis);
-    if (isBefore(target, behind.position())) {
-      if (behindCount > 0 && anyMissed() && !isBefore(target, earliestMissed)) {
-        goBack(target);
+    if (isBefore(target, overdue.position())) {
+      if (overdueCount > 0 && anyClamped() && !isBefore(target, earliestClamped)) {
+        rewind(target);
       }
     }
     advancing = true;
     try {
-      return handOut(target, handler, limit);
+      return deliverDue(target, handler, limit);
     } finally {
       advancing = false;
-      givenUntouched = false;
+      handlerLeftTimerAlone = false;
     }
   }
 
   /**
-   * The earliest time at which {@link #advance} may have work: to hand out a timer, or to move some
-   * between levels. Never later than the time at which the first timer becomes due, and exactly
-   * that time if the timers are few. O(1).
+   * Returns the earliest time at which {@link #advance} may have work, either passing or cascading
+   * timers. Never later than the time at which the first timer is due, and exactly that time if
+   * there are few timers. O(1).
    *
    * @return the time in milliseconds, {@code Long.MAX_VALUE} if the wheel is empty
    */
@@ -286,20 +294,20 @@ public final class TimingWheel {
     if (timers.size() == 0) {
       return Long.MAX_VALUE;
     }
-    if (behindCount == 0) {
-      return millisOf(next(ahead));
+    if (overdueCount == 0) {
+      return millisOf(earliestTick(upcoming));
     }
-    long next = next(behind);
-    return millisOf(anyMissed() && isBefore(earliestMissed, next) ? earliestMissed : next);
+    long next = earliestTick(overdue);
+    return millisOf(anyClamped() && isBefore(earliestClamped, next) ? earliestClamped : next);
   }
 
   /**
-   * Estimates how many timers are due at or before each of some times, without looking at each
-   * timer. The count is exact but for one slot of each level that a time falls into, of which it
-   * takes a share, as if its timers were spread evenly. O(occupied slots).
+   * Estimates how many timers are due at or before each of the given times, without reading every
+   * timer. The count is exact except for the slot of each level that contains the time; of that
+   * slot it counts the elapsed share, as if its timers were spread evenly. O(occupied slots).
    *
    * @param timesMillis the times in milliseconds
-   * @return the number of timers for each of the times
+   * @return the number of timers for each time
    */
   public long[] forecast(long... timesMillis) {
     long[] ticks = new long[timesMillis.length];
@@ -307,10 +315,10 @@ public final class TimingWheel {
       ticks[i] = tickAtOrBefore(timesMillis[i]);
     }
     double[] due = new double[ticks.length];
-    for (int slot = timers.firstOccupied(0, 2 * Levels.SLOTS);
+    for (int slot = timers.firstOccupied(0, 2 * WheelGeometry.SLOTS);
         slot >= 0;
-        slot = timers.firstOccupied(slot + 1, 2 * Levels.SLOTS)) {
-      addDue(slot < Levels.SLOTS ? ahead : behind, slot, ticks, due);
+        slot = timers.firstOccupied(slot + 1, 2 * WheelGeometry.SLOTS)) {
+      addDue(slot < WheelGeometry.SLOTS ? upcoming : overdue, slot, ticks, due);
     }
     long[] rounded = new long[due.length];
     for (int i = 0; i < due.length; i++) {
@@ -320,15 +328,15 @@ public final class TimingWheel {
   }
 
   /**
-   * Passes armed timers to the handler, each once, in no particular order, until it refuses one.
+   * Passes armed timers to the handler, each once and in no particular order, until it rejects one.
    * O(timers).
    *
    * @param handler receives the timers; must not change the wheel
    */
   public void forEach(TimerHandler handler) {
-    for (int slot = timers.firstOccupied(0, 2 * Levels.SLOTS);
+    for (int slot = timers.firstOccupied(0, 2 * WheelGeometry.SLOTS);
         slot >= 0;
-        slot = timers.firstOccupied(slot + 1, 2 * Levels.SLOTS)) {
+        slot = timers.firstOccupied(slot + 1, 2 * WheelGeometry.SLOTS)) {
       for (int location = timers.last(slot);
           location != TimerLists.NONE;
           location = timers.before(location)) {
@@ -339,175 +347,176 @@ public final class TimingWheel {
     }
   }
 
-  /** The deadline of a timer in milliseconds, or what to say if it is not armed. O(1). */
-  long deadlineMillis(long id, long notArmed) {
+  /** Returns the deadline of a timer in milliseconds, or the default if it is not armed. O(1). */
+  long deadlineMillisOr(long id, long defaultMillis) {
     int location = index.find(id, timers);
-    return location == TimerLists.NONE ? notArmed : timers.deadlineMillis(location);
+    return location == TimerLists.NONE ? defaultMillis : timers.deadlineMillis(location);
   }
 
   /**
-   * A page of the armed timers, called those of a shard. See {@link ShardedTimers#armed}; the
-   * cursor is a place in {@link TimerIndex#walk}.
+   * Returns a page of the armed timers for {@link ShardedTimers#armed}. The cursor is a position of
+   * {@link TimerIndex#scanSegment}.
    */
-  ArmedTimers armed(int shard, int cursor, int limit) {
-    long[] walked = index.walk(cursor);
-    int last = index.endOfSegment(cursor);
-    int count = walked.length;
+  ArmedTimers armedPage(int shard, int cursor, int limit) {
+    long[] entries = index.scanSegment(cursor);
+    int last = index.lastPositionOfSegment(cursor);
+    int count = entries.length;
     if (count > limit) {
-      Arrays.sort(walked);
-      last = place(walked[limit - 1]);
+      Arrays.sort(entries);
+      last = position(entries[limit - 1]);
       count = limit;
-      // No cursor lies between timers of the same place.
-      while (count < walked.length && place(walked[count]) == last) {
+      // Timers at the same position cannot be separated by a cursor.
+      while (count < entries.length && position(entries[count]) == last) {
         count++;
       }
     }
     long[] ids = new long[count];
     long[] deadlinesMillis = new long[count];
     for (int i = 0; i < count; i++) {
-      int location = (int) walked[i];
+      int location = (int) entries[i];
       ids[i] = timers.id(location);
       deadlinesMillis[i] = timers.deadlineMillis(location);
     }
-    // Behind the last place of all comes 0.
+    // The cursor after the last position of all wraps to 0.
     return new ArmedTimers(shard, ids, deadlinesMillis, (last + 1) & Integer.MAX_VALUE);
   }
 
-  private static int place(long walked) {
-    return (int) (walked >>> 32);
+  private static int position(long entry) {
+    return (int) (entry >>> 32);
   }
 
-  /** The memory that the timers take, in bytes. */
+  /** Returns the memory used by the timers, in bytes. */
   long bytes() {
     return index.bytes() + timers.bytes();
   }
 
-  private int handOut(long target, TimerHandler handler, int limit) {
+  private int deliverDue(long target, TimerHandler handler, int limit) {
     budget = limit;
-    taken = 0;
-    boolean refused = false;
-    while (budget > 0 && !refused) {
-      Levels levels = behindCount > 0 ? behind : ahead;
-      long until = levels == ahead ? target : earlier(target, ahead.position());
-      int slot = levels.first(timers);
-      if (slot < 0 || isBefore(until, levels.startOf(slot))) {
-        moveTo(levels, until);
+    deliveredCount = 0;
+    boolean rejected = false;
+    while (budget > 0 && !rejected) {
+      WheelGeometry geometry = overdueCount > 0 ? overdue : upcoming;
+      long until = geometry == upcoming ? target : earlier(target, upcoming.position());
+      int slot = geometry.firstOccupied(timers);
+      if (slot < 0 || isBefore(until, geometry.firstTick(slot))) {
+        advanceTo(geometry, until);
         break;
       }
-      moveTo(levels, levels.startOf(slot));
-      if (levels.levelOf(slot) > 0) {
-        moveDown(levels, slot, budget);
+      advanceTo(geometry, geometry.firstTick(slot));
+      if (geometry.levelOf(slot) > 0) {
+        cascade(geometry, slot, budget);
       } else {
-        refused = !give(levels, slot, handler);
+        rejected = !deliverSlot(geometry, slot, handler);
       }
     }
-    return taken;
+    return deliveredCount;
   }
 
-  /** Gives away the timers of a slot of level 0; false if the handler refuses one. */
-  private boolean give(Levels levels, int slot, TimerHandler handler) {
+  /** Passes the timers of a slot of level 0 to the handler. Returns false if it rejects one. */
+  private boolean deliverSlot(WheelGeometry geometry, int slot, TimerHandler handler) {
     for (int group = 0; budget > 0; group++) {
       int location = timers.last(slot);
-      // What the handler has armed behind the position comes first.
-      if (location == TimerLists.NONE || (levels == ahead && behindCount > 0)) {
+      // Timers that the handler has armed before the position come first.
+      if (location == TimerLists.NONE || (geometry == upcoming && overdueCount > 0)) {
         return true;
       }
-      if (group % LookAhead.GROUP == 0) {
-        lookAhead.toRemoveLast(slot, budget);
+      if (group % Prefetcher.GROUP_SIZE == 0) {
+        prefetcher.prefetchForRemoval(slot, budget);
       }
       budget--;
-      if (!give(location, handler)) {
+      if (!deliver(location, handler)) {
         return false;
       }
-      taken++;
+      deliveredCount++;
     }
     return true;
   }
 
-  private boolean give(int location, TimerHandler handler) {
+  private boolean deliver(int location, TimerHandler handler) {
     long id = timers.id(location);
-    givenId = id;
-    givenUntouched = true;
+    idInHandler = id;
+    handlerLeftTimerAlone = true;
     int changesBefore = changes;
     if (!handler.take(id, timers.deadlineMillis(location))) {
       return false;
     }
-    if (givenUntouched) {
+    if (handlerLeftTimerAlone) {
       remove(id, changes == changesBefore ? location : index.find(id, timers));
     }
     return true;
   }
 
-  /** Moves timers of a slot that lies in a level's present or next unit to the levels below. */
-  private void moveDown(Levels levels, int slot, int limit) {
+  /** Moves timers of a slot in a level's current or next revolution to the levels below. */
+  private void cascade(WheelGeometry geometry, int slot, int limit) {
     int count = Math.min(Math.min(limit, budget), timers.count(slot));
     for (int i = 0; i < count; i++) {
-      if (i % LookAhead.GROUP == 0) {
-        lookAhead.toRemoveLast(slot, count - i);
+      if (i % Prefetcher.GROUP_SIZE == 0) {
+        prefetcher.prefetchForRemoval(slot, count - i);
       }
       int location = timers.last(slot);
       long id = timers.id(location);
       long deadlineMillis = timers.deadlineMillis(location);
-      int lower = levels.slotOf(tickAtOrAfter(deadlineMillis));
-      index.moved(id, location, timers.add(lower, id, deadlineMillis));
+      int lower = geometry.slotOf(tickAtOrAfter(deadlineMillis));
+      index.relocated(id, location, timers.add(lower, id, deadlineMillis));
       timers.remove(location);
     }
     budget -= count;
   }
 
   /**
-   * Moves the position, and on the way a fair share of each level's next unit down to the level, so
-   * that all of it is there when the unit begins.
+   * Advances the position and cascades the proportional share of each level's next revolution, so
+   * that the cascade is complete when that revolution begins.
    */
-  private void moveTo(Levels levels, long tick) {
-    long before = levels.position();
+  private void advanceTo(WheelGeometry geometry, long tick) {
+    long before = geometry.position();
     if (!isBefore(before, tick)) {
       return;
     }
-    levels.moveTo(tick);
-    if (levels == behind) {
-      earliestMissed = NEVER;
+    geometry.setPosition(tick);
+    if (geometry == overdue) {
+      earliestClamped = NEVER;
     }
-    for (int level = 0; level < Levels.LEVELS - 1; level++) {
-      int slot = levels.nextUnitOf(level);
+    for (int level = 0; level < WheelGeometry.LEVELS - 1; level++) {
+      int slot = geometry.nextRevolutionSlot(level);
       int count = timers.count(slot);
       if (count > 0) {
-        double start = Levels.sameUnit(level, before, tick) ? levels.passed(level, before) : 0;
-        double share = (levels.passed(level, tick) - start) / (1 - start);
-        moveDown(levels, slot, Math.max(MOVED_TOGETHER, (int) Math.ceil(count * share)));
+        double start =
+            WheelGeometry.sameRevolution(level, before, tick) ? geometry.elapsed(level, before) : 0;
+        double share = (geometry.elapsed(level, tick) - start) / (1 - start);
+        cascade(geometry, slot, Math.max(MIN_CASCADE, (int) Math.ceil(count * share)));
       }
     }
   }
 
-  /** Hangs anew what lies behind the position of the other levels, as seen from an earlier time. */
-  private void goBack(long target) {
-    long[] ids = new long[behindCount];
+  /** Rearranges the overdue timers for an earlier position. */
+  private void rewind(long target) {
+    long[] ids = new long[overdueCount];
     int count = 0;
-    for (int slot = timers.firstOccupied(Levels.SLOTS, 2 * Levels.SLOTS);
+    for (int slot = timers.firstOccupied(WheelGeometry.SLOTS, 2 * WheelGeometry.SLOTS);
         slot >= 0;
-        slot = timers.firstOccupied(slot + 1, 2 * Levels.SLOTS)) {
+        slot = timers.firstOccupied(slot + 1, 2 * WheelGeometry.SLOTS)) {
       for (int location = timers.last(slot);
           location != TimerLists.NONE;
           location = timers.before(location)) {
         ids[count++] = timers.id(location);
       }
     }
-    behind.moveTo(target);
-    earliestMissed = NEVER;
+    overdue.setPosition(target);
+    earliestClamped = NEVER;
     for (long id : ids) {
       int location = index.find(id, timers);
-      move(id, location, timers.deadlineMillis(location));
+      reschedule(id, location, timers.deadlineMillis(location));
     }
   }
 
-  private void move(long id, int location, long deadlineMillis) {
-    int slot = slotToArm(tickAtOrAfter(deadlineMillis));
+  private void reschedule(long id, int location, long deadlineMillis) {
+    int slot = slotForArming(tickAtOrAfter(deadlineMillis));
     if (timers.slot(location) == slot) {
       timers.setDeadlineMillis(location, deadlineMillis);
       return;
     }
-    // In this order the index always finds what the lists tell it about.
-    index.moved(id, location, add(slot, id, deadlineMillis));
+    // In this order the index can always look up every timer in the lists.
+    index.relocated(id, location, addToList(slot, id, deadlineMillis));
     removeFromList(location);
   }
 
@@ -516,58 +525,60 @@ public final class TimingWheel {
     removeFromList(location);
   }
 
-  private int add(int slot, long id, long deadlineMillis) {
-    if (slot >= Levels.SLOTS) {
-      behindCount++;
+  private int addToList(int slot, long id, long deadlineMillis) {
+    if (slot >= WheelGeometry.SLOTS) {
+      overdueCount++;
     }
     return timers.add(slot, id, deadlineMillis);
   }
 
   private void removeFromList(int location) {
-    if (timers.slot(location) >= Levels.SLOTS) {
-      behindCount--;
+    if (timers.slot(location) >= WheelGeometry.SLOTS) {
+      overdueCount--;
     }
     timers.remove(location);
   }
 
-  /** The slot where a timer belongs as seen from the positions. */
+  /** Returns the slot of a tick, given the current positions. */
   private int slotOf(long tick) {
-    if (!isBefore(tick, ahead.position())) {
-      return ahead.slotOf(tick);
+    if (!isBefore(tick, upcoming.position())) {
+      return upcoming.slotOf(tick);
     }
-    return behind.slotOf(isBefore(tick, behind.position()) ? behind.position() : tick);
+    return overdue.slotOf(isBefore(tick, overdue.position()) ? overdue.position() : tick);
   }
 
-  /** The slot for a timer that is armed now. */
-  private int slotToArm(long tick) {
-    if (isBefore(tick, ahead.position())) {
-      if (behindCount == 0) {
-        behind.moveTo(isBefore(tick, REACH_BACK) ? 0 : tick - REACH_BACK);
-        earliestMissed = NEVER;
+  /** Returns the slot for a timer that is being armed or rescheduled. */
+  private int slotForArming(long tick) {
+    if (isBefore(tick, upcoming.position())) {
+      if (overdueCount == 0) {
+        overdue.setPosition(isBefore(tick, OVERDUE_RANGE) ? 0 : tick - OVERDUE_RANGE);
+        earliestClamped = NEVER;
       }
-      if (isBefore(tick, behind.position())) {
-        earliestMissed = anyMissed() ? earlier(tick, earliestMissed) : tick;
+      if (isBefore(tick, overdue.position())) {
+        earliestClamped = anyClamped() ? earlier(tick, earliestClamped) : tick;
       }
     }
     return slotOf(tick);
   }
 
-  /** Whether a timer may hang at the position of {@link #behind} though its tick lies before. */
-  private boolean anyMissed() {
-    return earliestMissed != NEVER && !timers.isEmpty(behind.slotOf(behind.position()));
+  /** Returns whether a timer may be clamped to the position of {@link #overdue}. */
+  private boolean anyClamped() {
+    return earliestClamped != NEVER && !timers.isEmpty(overdue.slotOf(overdue.position()));
   }
 
-  private void noteChange(long id) {
+  private void recordChange(long id) {
     changes++;
-    if (id == givenId) {
-      givenUntouched = false;
+    if (id == idInHandler) {
+      handlerLeftTimerAlone = false;
     }
   }
 
-  /** Makes changes of these timers, one by one from now, several times faster. */
-  void lookAhead(long[] ids, int count) {
-    for (int from = 0; from < count; from += LookAhead.GROUP) {
-      lookAhead.toCancel(ids, from, Math.min(from + LookAhead.GROUP, count));
+  /**
+   * Prefetches for changing these timers one by one, which makes the changes several times faster.
+   */
+  void prefetch(long[] ids, int count) {
+    for (int from = 0; from < count; from += Prefetcher.GROUP_SIZE) {
+      prefetcher.prefetchForCancel(ids, from, Math.min(from + Prefetcher.GROUP_SIZE, count));
     }
   }
 
@@ -575,22 +586,22 @@ public final class TimingWheel {
     return slotOf(tickAtOrAfter(deadlineMillis));
   }
 
-  /** A lower bound of the earliest tick of the timers in some levels. */
-  private long next(Levels levels) {
+  /** Returns a lower bound of the earliest tick in a set of levels. */
+  private long earliestTick(WheelGeometry geometry) {
     long next = NEVER;
-    for (int level = 0; level < Levels.LEVELS; level++) {
-      int slot = levels.firstOf(level, timers);
+    for (int level = 0; level < WheelGeometry.LEVELS; level++) {
+      int slot = geometry.firstOccupied(level, timers);
       if (slot >= 0) {
-        next = earlier(next, firstTick(levels, slot));
+        next = earlier(next, earliestTick(geometry, slot));
       }
     }
     return next;
   }
 
-  /** The earliest tick of a slot if its timers are few, else where it starts. */
-  private long firstTick(Levels levels, int slot) {
-    if (levels.levelOf(slot) == 0 || timers.count(slot) > SHORT_LIST) {
-      return levels.startOf(slot);
+  /** Returns the earliest tick of a slot if it has few timers, otherwise the slot's first tick. */
+  private long earliestTick(WheelGeometry geometry, int slot) {
+    if (geometry.levelOf(slot) == 0 || timers.count(slot) > SHORT_LIST) {
+      return geometry.firstTick(slot);
     }
     long first = NEVER;
     for (int location = timers.last(slot);
@@ -601,17 +612,17 @@ public final class TimingWheel {
     return first;
   }
 
-  /** Adds the timers of a slot that are due by each of some ticks. */
-  private void addDue(Levels levels, int slot, long[] ticks, double[] due) {
+  /** Adds the timers of a slot that are due by each of the given ticks. */
+  private void addDue(WheelGeometry geometry, int slot, long[] ticks, double[] due) {
     if (timers.count(slot) <= SHORT_LIST) {
       addDueExactly(slot, ticks, due);
       return;
     }
-    long start = levels.startOf(slot);
-    double length = (double) (levels.endOf(slot) - start) + 1;
+    long start = geometry.firstTick(slot);
+    double length = (double) (geometry.lastTick(slot) - start) + 1;
     for (int i = 0; i < ticks.length; i++) {
       if (!isBefore(ticks[i], start)) {
-        double passed = (double) (earlier(ticks[i], levels.endOf(slot)) - start) + 1;
+        double passed = (double) (earlier(ticks[i], geometry.lastTick(slot)) - start) + 1;
         due[i] += timers.count(slot) * (passed / length);
       }
     }
@@ -642,7 +653,7 @@ public final class TimingWheel {
   }
 
   private long tickAtOrBefore(long millis) {
-    // At the end of time everything is due.
+    // At the end of time every timer is due.
     return millis == Long.MAX_VALUE ? lastTick : Math.floorDiv(millis, tickMillis) ^ Long.MIN_VALUE;
   }
 

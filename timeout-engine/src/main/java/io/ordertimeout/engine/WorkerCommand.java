@@ -3,10 +3,10 @@ package io.ordertimeout.engine;
 import java.util.function.Consumer;
 
 /**
- * The command to do something with all shards, or with the set of them.
+ * A command that affects all shards or the set of shards.
  *
- * @param timers how much work this is, in timers touched
- * @param change what to do
+ * @param timers the cost, in timers touched
+ * @param change the change to apply
  */
 record WorkerCommand(int timers, Consumer<TimersWorker> change) implements Command {
 

@@ -1,4 +1,4 @@
-/** Timing wheels for very many deadlines. Knows nothing of orders, Kafka or Postgres. */
+/** Timing wheels for millions of deadlines, independent of orders, Kafka and Postgres. */
 @NullMarked
 package io.ordertimeout.engine;
 

@@ -11,7 +11,7 @@ import com.tngtech.archunit.lang.ArchRule;
 class ArchitectureTest {
 
   @ArchTest
-  static final ArchRule ENGINE_KNOWS_NOTHING_BUT_JAVA =
+  static final ArchRule ENGINE_DEPENDS_ONLY_ON_JAVA =
       classes()
           .should()
           .onlyDependOnClassesThat()

@@ -6,7 +6,7 @@ import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
-/** Keeps what the engine logs, and keeps it off the console. */
+/** Captures the log of the engine and suppresses its console output. */
 final class CapturedLog extends Handler implements AutoCloseable {
 
   private final Logger logger = Logger.getLogger(ShardedTimers.class.getPackageName());

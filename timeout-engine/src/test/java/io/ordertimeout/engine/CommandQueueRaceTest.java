@@ -9,7 +9,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -17,12 +16,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Several threads put, one worker polls, as {@link TimersWorker} does it: parked when idle. */
+/** Races producers against one worker that polls like {@link TimersWorker} and parks when idle. */
 class CommandQueueRaceTest {
 
   private static final int PRODUCERS = 3;
 
-  /** The worker's own commands are from this one. */
+  /** The producer number of the worker's own commands. */
   private static final int WORKER = PRODUCERS;
 
   private final ExecutorService threads =
@@ -32,7 +31,7 @@ class CommandQueueRaceTest {
             thread.setDaemon(true);
             return thread;
           });
-  private final WakeUp wakeUp = new WakeUp(Parking::untilUnparked);
+  private final WakeUpFlag wakeUp = new WakeUpFlag(ParkStrategy::parkCurrentThread);
 
   @AfterEach
   void endThreads() {
@@ -41,7 +40,7 @@ class CommandQueueRaceTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 4, 64})
-  void everyCommandComesOnceAndInTheOrderOfItsProducer(int capacity) throws Exception {
+  void deliversEveryCommandOnceInProducerOrder(int capacity) throws Exception {
     int each = 15_000;
     CommandQueue queue = new CommandQueue(capacity);
     List<Callable<Integer>> producers = new ArrayList<>();
@@ -56,7 +55,7 @@ class CommandQueueRaceTest {
               long all = (long) PRODUCERS * each;
               long polled = 0;
               while (true) {
-                wakeUp.lower();
+                wakeUp.clear();
                 for (Command command = queue.poll(); command != null; command = queue.poll()) {
                   expectNext(command, next);
                   boolean own = ((TimerChange) command).shard() == WORKER;
@@ -69,21 +68,21 @@ class CommandQueueRaceTest {
                   return;
                 }
                 if (queue.isEmpty()) {
-                  wakeUp.await(Long.MAX_VALUE);
+                  wakeUp.parkUnlessRaised(Long.MAX_VALUE);
                 }
               }
             },
             producers);
-    worker.get(30, TimeUnit.SECONDS);
+    worker.get();
     for (int producer = 0; producer < PRODUCERS; producer++) {
       assertThat(next[producer]).isEqualTo(each);
     }
     assertThat(queue.isEmpty()).isTrue();
   }
 
-  /** With one producer nobody else's news wakes the worker that missed this one's waiting. */
+  /** With a single producer, no other producer's wake-up hides a missed release. */
   @Test
-  void whoWaitsForRoomIsReleased() throws Exception {
+  void releasesABlockedProducer() throws Exception {
     int commands = 100_000;
     CommandQueue queue = new CommandQueue(1);
     long[] next = new long[PRODUCERS + 1];
@@ -91,7 +90,7 @@ class CommandQueueRaceTest {
         work(
             () -> {
               while (true) {
-                wakeUp.lower();
+                wakeUp.clear();
                 for (Command command = queue.poll(); command != null; command = queue.poll()) {
                   expectNext(command, next);
                 }
@@ -100,17 +99,17 @@ class CommandQueueRaceTest {
                   return;
                 }
                 if (queue.isEmpty()) {
-                  wakeUp.await(Long.MAX_VALUE);
+                  wakeUp.parkUnlessRaised(Long.MAX_VALUE);
                 }
               }
             },
             List.of(() -> put(queue, 0, commands, new AtomicBoolean())));
-    worker.get(30, TimeUnit.SECONDS);
+    worker.get();
   }
 
   @Test
-  void closingRefusesWhoWaitsAndKeepsWhatWasTaken() throws Exception {
-    AtomicLong refusals = new AtomicLong();
+  void closingRejectsBlockedProducersAndKeepsAcceptedCommands() throws Exception {
+    AtomicLong rejections = new AtomicLong();
     for (int round = 0; round < 1000; round++) {
       CommandQueue queue = new CommandQueue(2);
       AtomicBoolean closed = new AtomicBoolean();
@@ -127,27 +126,27 @@ class CommandQueueRaceTest {
           queue.releaseWaiting();
           polls--;
         } else {
-          Thread.onSpinWait();
+          RaceHarness.yieldProcessor();
         }
       }
       closed.set(true);
       queue.releaseWaiting();
-      int[] taken = new int[PRODUCERS];
+      int[] acceptedCounts = new int[PRODUCERS];
       for (int producer = 0; producer < PRODUCERS; producer++) {
-        taken[producer] = accepted.get(producer).get(30, TimeUnit.SECONDS);
-        refusals.addAndGet(taken[producer] < 20 ? 1 : 0);
+        acceptedCounts[producer] = accepted.get(producer).get();
+        rejections.addAndGet(acceptedCounts[producer] < 20 ? 1 : 0);
       }
       for (Command command = queue.poll(); command != null; command = queue.poll()) {
         expectNext(command, next);
       }
       for (int producer = 0; producer < PRODUCERS; producer++) {
-        assertThat(next[producer]).as("round %s", round).isEqualTo(taken[producer]);
+        assertThat(next[producer]).as("round %s", round).isEqualTo(acceptedCounts[producer]);
       }
     }
-    assertThat(refusals).hasPositiveValue();
+    assertThat(rejections).hasPositiveValue();
   }
 
-  /** Returns how many were taken before the first that was refused. */
+  /** Returns the number of commands accepted before the first rejected one. */
   private int put(CommandQueue queue, int producer, int commands, AtomicBoolean closed) {
     for (int i = 0; i < commands; i++) {
       if (!queue.put(command(producer, i), closed::get)) {
@@ -158,7 +157,7 @@ class CommandQueueRaceTest {
     return commands;
   }
 
-  /** Starts the worker, and then the producers. */
+  /** Starts the worker, then the producers. */
   private Future<?> work(Runnable loop, List<Callable<Integer>> producers) {
     CompletableFuture<Void> ended = new CompletableFuture<>();
     Thread worker =
@@ -172,7 +171,7 @@ class CommandQueueRaceTest {
               }
             });
     worker.setDaemon(true);
-    wakeUp.wakes(worker);
+    wakeUp.setWorker(worker);
     worker.start();
     List<Future<Integer>> started = new ArrayList<>();
     for (Callable<Integer> producer : producers) {
@@ -191,7 +190,7 @@ class CommandQueueRaceTest {
     int producer = change.shard();
     if (change.id() != next[producer]) {
       throw new AssertionError(
-          "from " + producer + ": " + change.id() + " instead of " + next[producer]);
+          "producer " + producer + ": command " + change.id() + " instead of " + next[producer]);
     }
     next[producer]++;
   }

@@ -1,29 +1,25 @@
 package io.ordertimeout.engine;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import java.time.Duration;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Either the consumer is done with a batch or the worker takes it back, never both. */
+/** Races done() by the consumer against reject() by the worker. */
 class DueBatchRaceTest {
 
   @Test
-  void exactlyOneOfDoneAndRefuseWins() throws Exception {
-    Race.run(Duration.ofSeconds(3), DoneAgainstRefuse::new);
+  void exactlyOneOfDoneAndRejectWins() throws Exception {
+    RaceHarness.run(DoneVsReject::new);
   }
 
-  private static final class DoneAgainstRefuse implements Race.Row {
+  private static final class DoneVsReject implements RaceHarness.Row {
 
-    private final AtomicInteger parks = new AtomicInteger();
-    private final WakeUp[] wakeUps = new WakeUp[Race.ROW];
-    private final DueBatch[] batches = new DueBatch[Race.ROW];
-    private final boolean[] refused = new boolean[Race.ROW];
+    private int parks;
+    private final WakeUpFlag[] wakeUps = new WakeUpFlag[RaceHarness.ROW_SIZE];
+    private final DueBatch[] batches = new DueBatch[RaceHarness.ROW_SIZE];
+    private final boolean[] rejected = new boolean[RaceHarness.ROW_SIZE];
 
-    DoneAgainstRefuse() {
-      for (int i = 0; i < Race.ROW; i++) {
-        wakeUps[i] = new WakeUp(nanos -> parks.incrementAndGet());
+    DoneVsReject() {
+      for (int i = 0; i < RaceHarness.ROW_SIZE; i++) {
+        wakeUps[i] = new WakeUpFlag(nanos -> parks++);
         batches[i] = new DueBatch(i, new long[] {i}, new long[] {i}, wakeUps[i]);
       }
     }
@@ -35,20 +31,27 @@ class DueBatchRaceTest {
 
     @Override
     public void right(int i) {
-      refused[i] = batches[i].refuse();
+      rejected[i] = batches[i].reject();
     }
 
     @Override
     public void check(int i) {
-      int before = parks.get();
-      wakeUps[i].await(1);
-      // What done() wins, it tells the worker.
-      boolean done = parks.get() == before;
-      assertThat(done).as("done, where refused is %s", refused[i]).isEqualTo(!refused[i]);
-      assertThat(batches[i].isRefused()).isEqualTo(refused[i]);
-      assertThat(batches[i].isOpen()).isFalse();
+      int before = parks;
+      wakeUps[i].parkUnlessRaised(1);
+      // A done() that wins raises the flag.
+      boolean done = parks == before;
+      if (done == rejected[i] || !isRejectedAsReturned(i) || batches[i].isOpen()) {
+        throw new AssertionError(
+            "done won: " + done + ", reject won: " + rejected[i] + ": " + batches[i]);
+      }
       batches[i].done();
-      assertThat(batches[i].isRefused()).isEqualTo(refused[i]);
+      if (!isRejectedAsReturned(i)) {
+        throw new AssertionError("changed by a late done(): " + batches[i]);
+      }
+    }
+
+    private boolean isRejectedAsReturned(int i) {
+      return batches[i].isRejected() == rejected[i];
     }
   }
 }

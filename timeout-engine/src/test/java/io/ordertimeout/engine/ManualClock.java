@@ -1,6 +1,6 @@
 package io.ordertimeout.engine;
 
-/** A clock that stands until a test moves it. */
+/** A clock that stands still until a test sets it. */
 final class ManualClock implements TimerClock {
 
   private volatile long nowMillis;

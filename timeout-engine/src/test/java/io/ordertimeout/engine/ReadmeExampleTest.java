@@ -8,13 +8,13 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.Test;
 
-/** The example of the README, so that it stays one that works. */
+/** Runs the examples of the README. */
 class ReadmeExampleTest {
 
   private final LinkedBlockingQueue<Long> cancelled = new LinkedBlockingQueue<>();
 
   @Test
-  void works() throws InterruptedException {
+  void shardedTimersExampleWorks() throws InterruptedException {
     ExecutorService executor = Executors.newSingleThreadExecutor();
     DueListener listener =
         batch ->
@@ -40,7 +40,7 @@ class ReadmeExampleTest {
   }
 
   @Test
-  void worksForTasks() throws InterruptedException {
+  void taskTimerExampleWorks() throws InterruptedException {
     ExecutorService executor = Executors.newSingleThreadExecutor();
     try (TaskTimer timer = new TaskTimer(TimersConfig.defaults("timeouts"), executor)) {
       ScheduledTask timeout = timer.schedule(this::closeConnection, Duration.ofSeconds(30));
@@ -55,7 +55,7 @@ class ReadmeExampleTest {
   }
 
   private void closeConnection() {
-    throw new AssertionError("cancelled before");
+    throw new AssertionError("a cancelled task must not run");
   }
 
   private void cancelUnpaidOrder(long id) {

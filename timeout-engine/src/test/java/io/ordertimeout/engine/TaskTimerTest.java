@@ -31,17 +31,17 @@ class TaskTimerTest {
           Long.MAX_VALUE);
 
   private final ManualClock clock = new ManualClock(1_000);
-  private final BlockingQueue<Runnable> handedOver = new LinkedBlockingQueue<>();
+  private final BlockingQueue<Runnable> submitted = new LinkedBlockingQueue<>();
   private final List<String> ran = new ArrayList<>();
   private final CapturedLog log = new CapturedLog();
-  private volatile Executor executor = handedOver::add;
-  private final ObservedParking parking = new ObservedParking();
-  private final ShardedTimers[] front = new ShardedTimers[1];
+  private volatile Executor executor = submitted::add;
+  private final RecordingParkStrategy parkStrategy = new RecordingParkStrategy();
+  private final ShardedTimers[] timers = new ShardedTimers[1];
   private final TaskTimer timer =
       new TaskTimer(
           listener -> {
-            front[0] = new ShardedTimers(CONFIG, clock, listener, parking);
-            return front[0];
+            timers[0] = new ShardedTimers(CONFIG, clock, listener, parkStrategy);
+            return timers[0];
           },
           CONFIG.retryDelay(),
           clock,
@@ -53,27 +53,27 @@ class TaskTimerTest {
     log.close();
   }
 
-  private void moveTo(long nowMillis) throws InterruptedException {
+  private void setClock(long nowMillis) throws InterruptedException {
     clock.set(nowMillis);
-    parking.settle(front[0]);
+    parkStrategy.awaitIdle(timers[0]);
   }
 
   private void runHandedOver() {
-    for (Runnable task = handedOver.poll(); task != null; task = handedOver.poll()) {
+    for (Runnable task = submitted.poll(); task != null; task = submitted.poll()) {
       task.run();
     }
   }
 
   @Test
-  void runsATaskOnceItsDelayHasPassedAndNotBefore() throws InterruptedException {
+  void runsATaskAfterItsDelayAndNotBefore() throws InterruptedException {
     ScheduledTask task = timer.schedule(() -> ran.add("a"), Duration.ofMillis(100));
 
-    moveTo(1_100);
-    assertThat(handedOver)
-        .as("the millisecond it was scheduled in may have been half over")
+    setClock(1_100);
+    assertThat(submitted)
+        .as("part of the first millisecond may have elapsed before the call")
         .isEmpty();
     assertThat(task.isExpired()).isFalse();
-    moveTo(1_101);
+    setClock(1_101);
     runHandedOver();
 
     assertThat(ran).containsExactly("a");
@@ -84,24 +84,24 @@ class TaskTimerTest {
   }
 
   @Test
-  void aCancelledTaskNeverRuns() throws InterruptedException {
+  void cancelledTaskNeverRuns() throws InterruptedException {
     ScheduledTask task = timer.schedule(() -> ran.add("a"), Duration.ofMillis(100));
 
     assertThat(task.cancel()).isTrue();
     assertThat(task.cancel()).isFalse();
     assertThat(task.isCancelled()).isTrue();
     assertThat(timer.pending()).isZero();
-    moveTo(2_000);
+    setClock(2_000);
 
-    assertThat(handedOver).isEmpty();
-    assertThat(front[0].pending()).isZero();
+    assertThat(submitted).isEmpty();
+    assertThat(timers[0].pending()).isZero();
   }
 
   @Test
-  void aTaskCancelledBetweenExecutorAndRunDoesNotRun() throws InterruptedException {
+  void taskCancelledAfterSubmissionDoesNotRun() throws InterruptedException {
     ScheduledTask task = timer.schedule(() -> ran.add("a"), Duration.ZERO);
-    moveTo(1_002);
-    assertThat(handedOver).hasSize(1);
+    setClock(1_002);
+    assertThat(submitted).hasSize(1);
 
     assertThat(task.cancel()).isTrue();
     runHandedOver();
@@ -111,25 +111,25 @@ class TaskTimerTest {
   }
 
   @Test
-  void whatTheExecutorRejectsIsOfferedAgainAndNothingElseTwice() throws InterruptedException {
+  void retriesRejectedTasksAndSubmitsNoOtherTwice() throws InterruptedException {
     executor =
         task -> {
-          if (handedOver.size() == 1) {
+          if (submitted.size() == 1) {
             throw new RejectedExecutionException("full");
           }
-          handedOver.add(task);
+          submitted.add(task);
         };
     for (String name : List.of("a", "b", "c")) {
       timer.schedule(() -> ran.add(name), Duration.ZERO);
     }
-    moveTo(1_002);
-    assertThat(handedOver).hasSize(1);
+    setClock(1_002);
+    assertThat(submitted).hasSize(1);
     assertThat(timer.pending()).isEqualTo(3);
 
-    executor = handedOver::add;
-    moveTo(1_051);
-    assertThat(handedOver).as("not before the retry delay").hasSize(1);
-    moveTo(1_052);
+    executor = submitted::add;
+    setClock(1_051);
+    assertThat(submitted).as("before the retry delay").hasSize(1);
+    setClock(1_052);
     runHandedOver();
 
     assertThat(ran).containsExactlyInAnyOrder("a", "b", "c");
@@ -137,7 +137,7 @@ class TaskTimerTest {
   }
 
   @Test
-  void aFailingTaskIsReportedAndHarmsNoOther() throws InterruptedException {
+  void failingTaskIsLoggedAndAffectsNoOther() throws InterruptedException {
     timer.schedule(
         () -> {
           throw new UnsupportedOperationException("on purpose");
@@ -145,40 +145,40 @@ class TaskTimerTest {
         Duration.ZERO);
     timer.schedule(() -> ran.add("b"), Duration.ZERO);
 
-    moveTo(1_002);
+    setClock(1_002);
     runHandedOver();
 
     assertThat(ran).containsExactly("b");
-    assertThat(log.messages()).hasSize(1).allMatch(message -> message.contains("task failed"));
+    assertThat(log.messages()).hasSize(1).allMatch(message -> message.contains("Task failed"));
   }
 
   @Test
-  void stopReturnsWhatIsUnprocessed() throws InterruptedException {
+  void stopReturnsUnprocessedTasks() throws InterruptedException {
     ScheduledTask late = timer.schedule(() -> ran.add("late"), Duration.ofDays(1));
     ScheduledTask cancelled = timer.schedule(() -> ran.add("never"), Duration.ofDays(1));
     cancelled.cancel();
     timer.schedule(() -> ran.add("run"), Duration.ZERO);
-    moveTo(1_002);
+    setClock(1_002);
     runHandedOver();
 
     assertThat(timer.stop()).containsExactly(late);
     assertThat(timer.stop()).isEmpty();
     late.task().run();
     assertThat(ran).containsExactly("run", "late");
-    assertThat(late.cancel()).as("also after the stop").isTrue();
+    assertThat(late.cancel()).as("cancel after the stop").isTrue();
     assertThatIllegalStateException()
         .isThrownBy(() -> timer.schedule(() -> {}, Duration.ZERO))
-        .withMessageContaining("cannot be started again");
+        .withMessageContaining("cannot be restarted");
     assertThat(timer.pending()).isZero();
   }
 
   @Test
-  void delaysOfAnyLengthAreAllowed() throws InterruptedException {
+  void allowsDelaysOfAnyLength() throws InterruptedException {
     timer.schedule(() -> ran.add("past"), Duration.ofDays(-1));
     timer.schedule(() -> ran.add("beginning"), Duration.ofSeconds(Long.MIN_VALUE));
     timer.schedule(() -> ran.add("never"), Duration.ofSeconds(Long.MAX_VALUE));
 
-    moveTo(1_002);
+    setClock(1_002);
     runHandedOver();
 
     assertThat(ran).containsExactlyInAnyOrder("past", "beginning");
@@ -186,7 +186,7 @@ class TaskTimerTest {
   }
 
   @Test
-  void refusesMoreThanTheMaximum() {
+  void rejectsTasksBeyondMaxPending() {
     try (TaskTimer two = new TaskTimer(CONFIG.withMaxPending(2), Runnable::run)) {
       two.schedule(() -> {}, Duration.ofDays(1));
       two.schedule(() -> {}, Duration.ofDays(1));
@@ -199,7 +199,7 @@ class TaskTimerTest {
   }
 
   @Test
-  void goesByARealClock() throws InterruptedException {
+  void worksWithTheSystemClock() throws InterruptedException {
     CountDownLatch done = new CountDownLatch(1);
     try (TaskTimer real = new TaskTimer(TimersConfig.defaults("real"), Runnable::run)) {
       long start = System.nanoTime();

@@ -16,7 +16,7 @@ class TimersConfigTest {
   }
 
   @Test
-  void namesTheOffendingValue() {
+  void messagesContainTheOffendingValue() {
     rejects(" ", TICK, 1, 1, TICK, "threadName must not be blank: ' '");
     rejects("w", Duration.ZERO, 1, 1, TICK, "PT0S");
     rejects("w", Duration.ofNanos(1_500_000), 1, 1, TICK, "PT0.0015S");

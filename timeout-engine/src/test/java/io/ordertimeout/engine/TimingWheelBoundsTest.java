@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
-/** What a wheel does exactly at its limits, and the geometry of its levels. */
+/** Tests of a wheel exactly at its limits. */
 class TimingWheelBoundsTest {
 
   private static final int ALL = Integer.MAX_VALUE;
 
-  /** The tick of the time 0. */
+  /** The tick of time 0. */
   private static final long ZERO = Long.MIN_VALUE;
 
   private final TimingWheel wheel = new TimingWheel(1, 0);
@@ -41,7 +41,7 @@ class TimingWheelBoundsTest {
   }
 
   @Test
-  void handsOutNoMoreThanTheLimit() {
+  void passesNoMoreThanTheLimit() {
     scheduleMany(10, 5);
 
     assertThat(wheel.advance(5, this::take, 3)).isEqualTo(3);
@@ -50,18 +50,18 @@ class TimingWheelBoundsTest {
   }
 
   @Test
-  void knowsTheFirstDeadlineOfASlotOfUpToEightTimers() {
+  void nextDeadlineIsExactForSlotsOfUpToEightTimers() {
     scheduleMany(8, 190);
     assertThat(wheel.nextDeadlineMillis()).isEqualTo(190);
     wheel.schedule(3, 189);
     assertThat(wheel.nextDeadlineMillis()).isEqualTo(189);
 
     scheduleMany(9, 190);
-    assertThat(wheel.nextDeadlineMillis()).as("where the slot starts").isEqualTo(128);
+    assertThat(wheel.nextDeadlineMillis()).as("the start of the slot").isEqualTo(128);
   }
 
   @Test
-  void forecastsASlotOfUpToEightTimersExactlyAndTakesAShareOfALongerOne() {
+  void forecastIsExactForSlotsOfUpToEightTimersAndProportionalForLongerOnes() {
     scheduleMany(8, 190);
     assertThat(wheel.forecast(128, 189, 190, 191)).containsExactly(0, 0, 8, 8);
 
@@ -71,13 +71,13 @@ class TimingWheelBoundsTest {
   }
 
   @Test
-  void aFairShareOfTheNextUnitMovesDownAsTheTimePasses() {
-    int slot = wheel.ahead.slotOf(ZERO + 191);
+  void cascadesAProportionalShareOfTheNextRevolutionAsTimePasses() {
+    int slot = wheel.upcoming.slotOf(ZERO + 191);
     scheduleMany(6_400, 191);
     assertThat(wheel.timers.count(slot)).isEqualTo(6_400);
 
-    int[][] leftAt = {{63, 6_400}, {64, 6_368}, {96, 3_184}, {112, 1_592}, {127, 99}};
-    for (int[] step : leftAt) {
+    int[][] remainingAt = {{63, 6_400}, {64, 6_368}, {96, 3_184}, {112, 1_592}, {127, 99}};
+    for (int[] step : remainingAt) {
       assertThat(wheel.advance(step[0], this::take, ALL)).isZero();
       assertThat(wheel.timers.count(slot)).as("at %s", step[0]).isEqualTo(step[1]);
     }
@@ -86,8 +86,8 @@ class TimingWheelBoundsTest {
   }
 
   @Test
-  void noMoreThanTheLimitMovesDown() {
-    int slot = wheel.ahead.slotOf(ZERO + 191);
+  void cascadesNoMoreThanTheLimit() {
+    int slot = wheel.upcoming.slotOf(ZERO + 191);
     scheduleMany(6_400, 191);
 
     wheel.advance(96, this::take, 100);
@@ -96,7 +96,7 @@ class TimingWheelBoundsTest {
   }
 
   @Test
-  void aTimeThatGoesBackFarHandsOutWhatIsDueByItOnly() {
+  void timeGoingFarBackExpiresOnlyTimersDueByIt() {
     long late = 1L << 33;
     wheel.advance(late, this::take, ALL);
     wheel.schedule(1, late - 10);
@@ -119,7 +119,7 @@ class TimingWheelBoundsTest {
   }
 
   @Test
-  void whatIsOverdueComesInOrderAtTheBeginningOfTimeToo() {
+  void overdueTimersExpireInOrderAtTheBeginningOfTime() {
     long start = Long.MIN_VALUE;
     TimingWheel first = new TimingWheel(1, start + (1L << 32));
     first.schedule(5, start + 5);
@@ -130,49 +130,5 @@ class TimingWheelBoundsTest {
     assertThat(first.advance(start + 4, this::take, ALL)).isEqualTo(2);
     assertThat(first.advance(start + (1L << 32), this::take, ALL)).isOne();
     assertThat(due).containsExactly(0L, 3L, 5L);
-  }
-
-  @Test
-  void aSlotIsAsLongAsItsLevelSays() {
-    long[] lengths = {1, 1L << 6, 1L << 20, 1L << 31, 1L << 42, 1L << 53};
-    int firstSlot = 1_000;
-    for (long position : new long[] {ZERO, ZERO + 64 * 7 + 5, 77, ZERO - 12_345_678_901L}) {
-      Levels levels = new Levels(firstSlot, position);
-      for (int level = 0; level < Levels.LEVELS; level++) {
-        // The first tick that the level below does not reach.
-        long unit = lengths[level];
-        long tick = level == 0 ? position : (Long.divideUnsigned(position, unit) + 2) * unit;
-        int slot = levels.slotOf(tick);
-        assertThat(levels.levelOf(slot)).isEqualTo(level);
-        assertThat(levels.startOf(slot)).isEqualTo(tick);
-        assertThat(levels.endOf(slot)).isEqualTo(tick + unit - 1);
-        assertThat(levels.slotOf(tick + unit - 1)).isEqualTo(slot);
-        if (level > 0) {
-          assertThat(levels.levelOf(levels.slotOf(tick - 1))).isEqualTo(level - 1);
-        }
-        assertThat(slot).isBetween(firstSlot, firstSlot + Levels.SLOTS - 1);
-      }
-    }
-  }
-
-  @Test
-  void aLevelKnowsWhereItStands() {
-    Levels levels = new Levels(0, ZERO + 64);
-
-    assertThat(levels.passed(0, ZERO + 64)).isZero();
-    assertThat(levels.passed(0, ZERO + 80)).isEqualTo(0.25);
-    assertThat(levels.passed(0, ZERO + 127)).isEqualTo(63 / 64.0);
-    assertThat(levels.passed(1, ZERO + (1 << 19))).isEqualTo(0.5);
-    assertThat(Levels.sameUnit(0, ZERO + 64, ZERO + 127)).isTrue();
-    assertThat(Levels.sameUnit(0, ZERO + 63, ZERO + 64)).isFalse();
-    assertThat(levels.startOf(levels.nextUnitOf(0))).isEqualTo(ZERO + 128);
-    assertThat(levels.startOf(levels.nextUnitOf(1))).isEqualTo(ZERO + (1 << 20));
-    assertThat(levels.position()).isEqualTo(ZERO + 64);
-  }
-
-  @Test
-  void spreadsIdsByTheFinalizerOfMurmurHash3() {
-    assertThat(Hashing.spread(1)).isEqualTo((int) (0xb456bcfc34c2cb2cL >>> 33));
-    assertThat(Hashing.spread(0)).as("never 0").isOne();
   }
 }

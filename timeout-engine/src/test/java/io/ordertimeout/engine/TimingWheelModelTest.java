@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -16,28 +17,28 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 
-/** Holds the wheel against a map of deadlines after every step. */
+/** Compares the wheel with a map of deadlines after every step. */
 class TimingWheelModelTest {
 
   private enum Kind {
     SCHEDULE,
     SCHEDULE_MANY_AT_ONCE,
-    SCHEDULE_A_SPREAD,
+    SCHEDULE_SPREAD,
     CANCEL,
     CANCEL_MANY,
     ADVANCE,
     ADVANCE_TO_NEXT,
     ADVANCE_TO_JUST_BEFORE_NEXT,
-    ADVANCE_REFUSING,
+    ADVANCE_REJECTING,
     ADVANCE_THROWING,
     ADVANCE_REENTRANT,
     CATCH_UP
   }
 
-  /** One step; what it does not need it ignores. */
+  /** One step. Each kind ignores the values it does not need. */
   record Step(Kind kind, long id, long offsetMillis, int limit) {}
 
-  private static final class Refusal extends RuntimeException {
+  private static final class Rejection extends RuntimeException {
     private static final long serialVersionUID = 1;
   }
 
@@ -82,7 +83,7 @@ class TimingWheelModelTest {
         .ofMaxSize(40);
   }
 
-  /** Nothing, a little, the edges of the levels, leaps; both ways, forth more often than back. */
+  /** Zero, small steps, the edges of the levels and leaps, more often forward than back. */
   private static Arbitrary<Long> offsets() {
     Arbitrary<Long> edges =
         Combinators.combine(
@@ -103,7 +104,7 @@ class TimingWheelModelTest {
     private final TimingWheel wheel;
     private final Map<Long, Long> armed = new HashMap<>();
 
-    /** Armed before their tick was reached, and so handed out in the order of the ticks. */
+    /** Timers armed before their tick was reached, which must therefore expire in tick order. */
     private final Set<Long> inOrder = new HashSet<>();
 
     private long nowMillis;
@@ -124,7 +125,7 @@ class TimingWheelModelTest {
             schedule(step.id + i, plus(nowMillis, step.offsetMillis));
           }
         }
-        case SCHEDULE_A_SPREAD -> {
+        case SCHEDULE_SPREAD -> {
           for (int i = 0; i < 70; i++) {
             schedule(step.id * 31 + i, plus(nowMillis, step.offsetMillis / 70 * i));
           }
@@ -139,9 +140,9 @@ class TimingWheelModelTest {
         case ADVANCE_TO_NEXT -> advance(wheel.nextDeadlineMillis(), step.limit, Kind.ADVANCE);
         case ADVANCE_TO_JUST_BEFORE_NEXT ->
             advance(plus(wheel.nextDeadlineMillis(), -1), step.limit, Kind.ADVANCE);
-        case ADVANCE_REFUSING, ADVANCE_THROWING ->
+        case ADVANCE_REJECTING, ADVANCE_THROWING ->
             advance(plus(nowMillis, step.offsetMillis), step.limit, step.kind);
-        // A handler that arms what is due again would never come to an end without a limit.
+        // Without a limit, a handler that arms due timers again would never end.
         case ADVANCE_REENTRANT ->
             advance(plus(nowMillis, step.offsetMillis), Math.min(step.limit, 300), step.kind);
         case CATCH_UP -> catchUp(plus(nowMillis, step.offsetMillis));
@@ -154,7 +155,7 @@ class TimingWheelModelTest {
       Map<Long, Long> seen = new HashMap<>();
       wheel.forEach(
           (id, deadlineMillis) -> {
-            assertThat(seen.put(id, deadlineMillis)).as("seen twice: %s", id).isNull();
+            require(seen.put(id, deadlineMillis) == null, "passed once", id);
             return true;
           });
       assertThat(seen).isEqualTo(armed);
@@ -165,8 +166,10 @@ class TimingWheelModelTest {
       if (armed.isEmpty()) {
         assertThat(next).isEqualTo(Long.MAX_VALUE);
       }
+      BigInteger nextMillis = BigInteger.valueOf(next);
       for (long deadlineMillis : armed.values()) {
-        assertThat(dueAt(deadlineMillis).compareTo(BigInteger.valueOf(next))).isNotNegative();
+        require(
+            dueAt(deadlineMillis).compareTo(nextMillis) >= 0, "next is not late", deadlineMillis);
       }
     }
 
@@ -197,15 +200,15 @@ class TimingWheelModelTest {
         advance(toMillis, 1, Kind.ADVANCE);
       } while (wheel.size() > 0 && wheel.nextDeadlineMillis() <= toMillis);
       for (long deadlineMillis : armed.values()) {
-        assertThat(dueAt(deadlineMillis)).isGreaterThan(BigInteger.valueOf(toMillis));
+        require(isAfter(dueAt(deadlineMillis), toMillis), "nothing due remains", deadlineMillis);
       }
     }
 
     private void advance(long toMillis, int limit, Kind kind) {
       nowMillis = toMillis;
       latestMillis = Math.max(latestMillis, toMillis);
-      List<Long> given = new ArrayList<>();
-      int[] taken = {0};
+      List<Long> passed = new ArrayList<>();
+      int[] deliveredCount = {0};
       BigInteger[] lastInOrder = {BigInteger.valueOf(Long.MIN_VALUE)};
       boolean threw = false;
       int returned = 0;
@@ -214,49 +217,47 @@ class TimingWheelModelTest {
             wheel.advance(
                 toMillis,
                 (id, deadlineMillis) -> {
-                  given.add(id);
-                  assertThat(armed.get(id)).isEqualTo(deadlineMillis);
+                  passed.add(id);
+                  require(Objects.equals(armed.get(id), deadlineMillis), "armed as scheduled", id);
                   BigInteger dueAt = dueAt(deadlineMillis);
-                  assertThat(dueAt)
-                      .as("not early")
-                      .isLessThanOrEqualTo(BigInteger.valueOf(toMillis));
+                  require(dueAt.compareTo(BigInteger.valueOf(toMillis)) <= 0, "not early", id);
                   if (inOrder.contains(id)) {
-                    assertThat(dueAt).as("in order").isGreaterThanOrEqualTo(lastInOrder[0]);
+                    require(dueAt.compareTo(lastInOrder[0]) >= 0, "in order", id);
                     lastInOrder[0] = dueAt;
                   }
-                  assertThat(wheel.contains(id)).isTrue();
+                  require(wheel.contains(id), "armed while in the handler", id);
                   if (kind == Kind.ADVANCE_REENTRANT && reenter(id)) {
-                    taken[0]++;
+                    deliveredCount[0]++;
                     return true;
                   }
-                  boolean last = given.size() == 3;
+                  boolean last = passed.size() == 3;
                   if (last && kind == Kind.ADVANCE_THROWING) {
-                    throw new Refusal();
+                    throw new Rejection();
                   }
-                  if (last && kind == Kind.ADVANCE_REFUSING) {
+                  if (last && kind == Kind.ADVANCE_REJECTING) {
                     return false;
                   }
                   armed.remove(id);
                   inOrder.remove(id);
-                  taken[0]++;
+                  deliveredCount[0]++;
                   return true;
                 },
                 limit);
-      } catch (Refusal e) {
+      } catch (Rejection e) {
         threw = true;
       }
       if (!threw) {
-        assertThat(returned).isEqualTo(taken[0]);
+        assertThat(returned).isEqualTo(deliveredCount[0]);
       }
-      assertThat(given).hasSizeLessThanOrEqualTo(limit);
-      if (given.size() < 3 && wheel.nextDeadlineMillis() > toMillis) {
+      assertThat(passed).hasSizeLessThanOrEqualTo(limit);
+      if (passed.size() < 3 && wheel.nextDeadlineMillis() > toMillis) {
         for (long deadlineMillis : armed.values()) {
-          assertThat(dueAt(deadlineMillis)).isGreaterThan(BigInteger.valueOf(toMillis));
+          require(isAfter(dueAt(deadlineMillis), toMillis), "nothing due remains", deadlineMillis);
         }
       }
     }
 
-    /** Changes the wheel from within; true if the timer given has been dealt with. */
+    /** Changes the wheel from within the handler. Returns true if it changed the given timer. */
     private boolean reenter(long id) {
       switch ((int) (id & 3)) {
         case 0 -> {
@@ -278,11 +279,22 @@ class TimingWheelModelTest {
       }
     }
 
-    /** The first multiple of the tick at or after the deadline, at most the end of time. */
+    /** The first multiple of the tick at or after the deadline, limited to the end of time. */
     private BigInteger dueAt(long deadlineMillis) {
       BigInteger[] quotient = BigInteger.valueOf(deadlineMillis).divideAndRemainder(tick);
       BigInteger ticks = quotient[1].signum() > 0 ? quotient[0].add(BigInteger.ONE) : quotient[0];
       return ticks.multiply(tick).min(BigInteger.valueOf(Long.MAX_VALUE));
+    }
+
+    /** Cheaper than an assertion library, because it runs for every timer after every step. */
+    private static void require(boolean holds, String requirement, long value) {
+      if (!holds) {
+        throw new AssertionError("violated: " + requirement + ": " + value);
+      }
+    }
+
+    private static boolean isAfter(BigInteger dueAt, long millis) {
+      return dueAt.compareTo(BigInteger.valueOf(millis)) > 0;
     }
 
     private static long plus(long millis, long offsetMillis) {

@@ -24,7 +24,7 @@ class TimingWheelTest {
   }
 
   @Test
-  void firesAtItsDeadlineAndNeverEarly() {
+  void expiresAtItsDeadlineAndNeverEarly() {
     wheel.schedule(1, NOW + 900_000);
 
     assertThat(wheel.advance(NOW + 899_999, this::take, ALL)).isZero();
@@ -34,7 +34,7 @@ class TimingWheelTest {
   }
 
   @Test
-  void firesAtTheFirstTickAtOrAfterItsDeadline() {
+  void expiresAtTheFirstTickAtOrAfterItsDeadline() {
     TimingWheel coarse = new TimingWheel(100, 0);
     coarse.schedule(1, 101);
     coarse.schedule(2, 200);
@@ -47,7 +47,7 @@ class TimingWheelTest {
   }
 
   @Test
-  void handsOutInTheOrderOfDeadlines() {
+  void expiresInDeadlineOrder() {
     long[] offsets = {5, 4096, 63, 64, 1, 262_145, 65, 4095, 900_000, 2};
     for (long offset : offsets) {
       wheel.schedule(offset, NOW + offset);
@@ -59,7 +59,7 @@ class TimingWheelTest {
   }
 
   @Test
-  void movesATimerThatIsArmed() {
+  void reschedulesAnArmedTimer() {
     assertThat(wheel.schedule(1, NOW + 10)).isTrue();
     assertThat(wheel.schedule(1, NOW + 20)).isFalse();
 
@@ -69,7 +69,7 @@ class TimingWheelTest {
   }
 
   @Test
-  void forgetsATimerThatIsCancelled() {
+  void cancelsAnArmedTimer() {
     wheel.schedule(1, NOW + 10);
 
     assertThat(wheel.cancel(1)).isTrue();
@@ -80,7 +80,7 @@ class TimingWheelTest {
   }
 
   @Test
-  void limitBoundsTheTimersMovedBetweenLevelsToo() {
+  void limitAlsoBoundsCascadedTimers() {
     for (int id = 0; id < 1000; id++) {
       wheel.schedule(id, NOW + 5_000_000);
     }
@@ -93,11 +93,11 @@ class TimingWheelTest {
     }
 
     assertThat(due).hasSize(1000);
-    assertThat(calls).as("10 to hand out, more to cascade").isBetween(20, 110);
+    assertThat(calls).as("10 calls to expire the timers, more to cascade them").isBetween(20, 110);
   }
 
   @Test
-  void aTimerArmedDuringACascadeKeepsTheOrder() {
+  void timerArmedDuringACascadeExpiresInOrder() {
     for (int id = 0; id < 10; id++) {
       wheel.schedule(id, NOW + 900_000);
     }
@@ -112,7 +112,7 @@ class TimingWheelTest {
   }
 
   @Test
-  void aHandlerThatThrowsLeavesThisTimerAndAllBehindItArmed() {
+  void throwingHandlerLeavesThisAndLaterTimersArmed() {
     for (int id = 0; id < 5; id++) {
       wheel.schedule(id, NOW + id);
     }
@@ -137,7 +137,7 @@ class TimingWheelTest {
   }
 
   @Test
-  void aTimerThatIsRefusedStaysArmed() {
+  void rejectedTimerStaysArmed() {
     wheel.schedule(1, NOW);
     wheel.schedule(2, NOW + 1);
 
@@ -148,18 +148,19 @@ class TimingWheelTest {
   }
 
   @Test
-  void theHandlerMayMoveTheTimerItIsGiven() {
+  void handlerMayRescheduleItsTimer() {
     wheel.schedule(1, NOW);
 
-    int taken = wheel.advance(NOW, (id, deadlineMillis) -> !wheel.schedule(id, NOW + 50), ALL);
+    int deliveredCount =
+        wheel.advance(NOW, (id, deadlineMillis) -> !wheel.schedule(id, NOW + 50), ALL);
 
-    assertThat(taken).isOne();
+    assertThat(deliveredCount).isOne();
     assertThat(wheel.contains(1)).isTrue();
     assertThat(wheel.nextDeadlineMillis()).isEqualTo(NOW + 50);
   }
 
   @Test
-  void theHandlerMayCancelTheTimerItIsGivenAndThenThrow() {
+  void handlerMayCancelItsTimerAndThenThrow() {
     wheel.schedule(1, NOW);
 
     assertThatThrownBy(
@@ -177,10 +178,10 @@ class TimingWheelTest {
   }
 
   @Test
-  void aDueTimerThatTheHandlerArmsIsHandedOutInTheSameCallWithinTheLimit() {
+  void dueTimerArmedByTheHandlerExpiresInTheSameCallWithinTheLimit() {
     wheel.schedule(0, NOW);
 
-    int taken =
+    int deliveredCount =
         wheel.advance(
             NOW,
             (id, deadlineMillis) -> {
@@ -189,13 +190,13 @@ class TimingWheelTest {
             },
             12);
 
-    assertThat(taken).as("the first of them moves through two levels").isEqualTo(10);
+    assertThat(deliveredCount).as("the first timer cascades through two levels").isEqualTo(10);
     assertThat(due).containsExactly(0L, 1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L);
     assertThat(wheel.size()).isOne();
   }
 
   @Test
-  void theHandlerMayMakeTheMemoryGrowAndShrink() {
+  void handlerMayMakeTheWheelGrowAndShrink() {
     for (int id = 0; id < 2000; id++) {
       wheel.schedule(id, NOW + id);
     }
@@ -219,7 +220,7 @@ class TimingWheelTest {
   }
 
   @Test
-  void theHandlerMustNotAdvance() {
+  void handlerMustNotAdvance() {
     wheel.schedule(1, NOW);
 
     assertThatIllegalStateException()
@@ -231,7 +232,7 @@ class TimingWheelTest {
   }
 
   @Test
-  void aClockThatGoesBackHandsOutNothing() {
+  void timeGoingBackExpiresNothing() {
     wheel.schedule(1, NOW + 100);
     wheel.advance(NOW + 50, this::take, ALL);
 
@@ -241,7 +242,7 @@ class TimingWheelTest {
   }
 
   @Test
-  void aClockThatWasAheadForAWhileDoesNotMakeLaterTimersLate() {
+  void timeThatWasAheadDoesNotDelayLaterTimers() {
     long day = 86_400_000;
     for (int id = 10; id < 500; id++) {
       wheel.schedule(id, NOW + day + id);
@@ -260,7 +261,7 @@ class TimingWheelTest {
   }
 
   @Test
-  void neverWalksEmptySlots() {
+  void neverScansEmptySlots() {
     long year = 365L * 86_400_000;
     for (int id = 1; id <= 10; id++) {
       wheel.schedule(id, NOW + id * year);
@@ -273,16 +274,16 @@ class TimingWheelTest {
       wheel.advance(next, this::take, ALL);
       calls++;
       for (long id : due.subList(before, due.size())) {
-        assertThat(next).as("fires on its tick").isEqualTo(NOW + id * year);
+        assertThat(next).as("expires on its tick").isEqualTo(NOW + id * year);
       }
     }
 
     assertThat(due).hasSize(10).isSorted();
-    assertThat(calls).isLessThanOrEqualTo(10 * Levels.LEVELS);
+    assertThat(calls).isLessThanOrEqualTo(10 * WheelGeometry.LEVELS);
   }
 
   @Test
-  void holdsTheEndsOfTime() {
+  void supportsTheLimitsOfTime() {
     TimingWheel coarse = new TimingWheel(1000, Long.MIN_VALUE);
     coarse.schedule(1, Long.MIN_VALUE);
     coarse.schedule(2, Long.MAX_VALUE);
@@ -296,7 +297,7 @@ class TimingWheelTest {
   }
 
   @Test
-  void givesMemoryBackAndReusesIt() {
+  void freesAndReusesMemory() {
     long empty = wheel.bytes();
     for (int id = 0; id < 100_000; id++) {
       wheel.schedule(id, NOW + id);
@@ -320,7 +321,7 @@ class TimingWheelTest {
   }
 
   @Test
-  void passesEveryTimerToTheConsumerOnce() {
+  void forEachPassesEveryTimerOnce() {
     for (int id = 0; id < 200; id++) {
       wheel.schedule(id, NOW + id % 3);
     }
@@ -332,7 +333,7 @@ class TimingWheelTest {
   }
 
   @Test
-  void namesTheOffendingValue() {
+  void messagesContainTheOffendingValue() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new TimingWheel(0, NOW))
         .withMessageContaining("0");
@@ -345,7 +346,7 @@ class TimingWheelTest {
   }
 
   @Test
-  void batchCallsDoWhatSingleCallsDo() {
+  void bulkCallsMatchSingleCalls() {
     long[] ids = new long[40_000];
     long[] deadlines = new long[ids.length];
     for (int i = 0; i < ids.length; i++) {
@@ -372,14 +373,14 @@ class TimingWheelTest {
   }
 
   @Test
-  void refusesWhatIsBeyondTheMaximumButMovesWhatIsArmed() {
+  void rejectsTimersBeyondTheMaximumButReschedulesArmedOnes() {
     TimingWheel small = new TimingWheel(1, NOW, 2);
     small.schedule(1, NOW + 1);
     small.schedule(2, NOW + 2);
 
     assertThatExceptionOfType(RejectedExecutionException.class)
         .isThrownBy(() -> small.schedule(3, NOW + 3))
-        .withMessageContaining("full with 2")
+        .withMessageContaining("holds 2 timers")
         .withMessageContaining("timer 3");
     assertThat(small.schedule(2, NOW + 9)).isFalse();
     small.cancel(1);
@@ -394,7 +395,7 @@ class TimingWheelTest {
   }
 
   @Test
-  void forecastsWithoutLookingAtEachTimer() {
+  void forecastsManyTimersApproximately() {
     long minute = 60_000;
     for (int id = 0; id < 180_000; id++) {
       wheel.schedule(id, NOW + 40L * id);
@@ -408,14 +409,14 @@ class TimingWheelTest {
     assertThat(due[1]).isBetween(1_499L, 1_503L);
     assertThat(due[2]).isBetween(7_499L, 7_503L);
     assertThat(due[3]).isBetween(22_499L, 22_503L);
-    assertThat(due[4]).as("in a slot of the second level up").isBetween(88_000L, 92_000L);
+    assertThat(due[4]).as("in a slot of level 2").isBetween(88_000L, 92_000L);
     assertThat(due[5]).isZero();
     assertThat(wheel.forecast(Long.MAX_VALUE)).containsExactly(180_000);
     assertThat(wheel.forecast()).isEmpty();
   }
 
   @Test
-  void forecastsFewTimersExactlyHoweverFarAndHoweverLate() {
+  void forecastsFewTimersExactlyAtAnyDistance() {
     long year = 365L * 86_400_000;
     for (int id = 1; id <= 5; id++) {
       wheel.schedule(id, NOW + id * year);
@@ -427,7 +428,7 @@ class TimingWheelTest {
   }
 
   @Test
-  void aLevelIsFilledBeforeItsUnitBegins() {
+  void cascadeIsSpreadOverThePrecedingRevolution() {
     for (int id = 0; id < 5_000; id++) {
       wheel.schedule(id, NOW + 2_000_000 + id);
     }
@@ -443,7 +444,7 @@ class TimingWheelTest {
     assertThat(most).as("timers touched at once").isLessThan(1_000);
   }
 
-  /** How many timers a call has to touch that does all there is to do at a time. */
+  /** Returns how many timers are touched by the calls that complete all work due at a time. */
   private int touchedBy(long nowMillis) {
     int touched = 0;
     while (wheel.size() > 0 && wheel.nextDeadlineMillis() <= nowMillis) {
@@ -455,7 +456,7 @@ class TimingWheelTest {
   }
 
   @Test
-  void aHandlerEndsTheWalkByRefusing() {
+  void handlerEndsForEachByRejecting() {
     for (int id = 0; id < 10; id++) {
       wheel.schedule(id, NOW + id);
     }
@@ -468,7 +469,7 @@ class TimingWheelTest {
   }
 
   @Test
-  void whatIsOverdueWhenItIsArmedComesInTheOrderOfItsDeadlinesToo() {
+  void timersArmedOverdueExpireInDeadlineOrder() {
     wheel.schedule(5_000_000, NOW);
     for (int i = 0; i < 1_000; i++) {
       long ago = (i * 7_919L) % 1_000 * 4_321;

@@ -1,17 +1,17 @@
 package io.ordertimeout.engine;
 
-/** What must hold inside a wheel between any two calls. */
+/** Checks the invariants of a wheel between calls. */
 final class WheelInvariants {
 
   private WheelInvariants() {}
 
   static void check(TimingWheel wheel) {
-    int hanging = 0;
-    int behind = 0;
+    int listed = 0;
+    int overdue = 0;
     TimerLists timers = wheel.timers;
-    for (int slot = timers.firstOccupied(0, 2 * Levels.SLOTS);
+    for (int slot = timers.firstOccupied(0, 2 * WheelGeometry.SLOTS);
         slot >= 0;
-        slot = timers.firstOccupied(slot + 1, 2 * Levels.SLOTS)) {
+        slot = timers.firstOccupied(slot + 1, 2 * WheelGeometry.SLOTS)) {
       int count = 0;
       for (int location = timers.last(slot);
           location != TimerLists.NONE;
@@ -21,36 +21,36 @@ final class WheelInvariants {
       }
       require(timers.count(slot) == count, "the list knows its length", slot);
       require(count > 0, "an occupied slot has timers", slot);
-      hanging += count;
-      behind += slot < Levels.SLOTS ? 0 : count;
+      listed += count;
+      overdue += slot < WheelGeometry.SLOTS ? 0 : count;
     }
-    require(hanging == wheel.size(), "every timer hangs in a slot", hanging);
-    require(behind == wheel.behindCount, "those behind are counted", behind);
+    require(listed == wheel.size(), "every timer is in a list", listed);
+    require(overdue == wheel.overdueCount, "overdue timers are counted", overdue);
     require(
-        Long.compareUnsigned(wheel.behind.position(), wheel.ahead.position()) <= 0,
-        "what is behind does not stand ahead",
-        wheel.behind.position());
+        Long.compareUnsigned(wheel.overdue.position(), wheel.upcoming.position()) <= 0,
+        "the overdue position is not after the upcoming one",
+        wheel.overdue.position());
   }
 
   private static void checkTimer(TimingWheel wheel, int location, int slot) {
     long id = wheel.timers.id(location);
     require(wheel.timers.slot(location) == slot, "the timer knows its slot", id);
     require(wheel.index.find(id, wheel.timers) == location, "the index finds the timer", id);
-    Levels levels = slot < Levels.SLOTS ? wheel.ahead : wheel.behind;
+    WheelGeometry geometry = slot < WheelGeometry.SLOTS ? wheel.upcoming : wheel.overdue;
     long tick = wheel.tickAtOrAfter(wheel.timers.deadlineMillis(location));
     require(
-        isBefore(tick, wheel.ahead.position()) == (levels == wheel.behind),
-        "the timer is on its side of the position",
+        isBefore(tick, wheel.upcoming.position()) == (geometry == wheel.overdue),
+        "the timer is in the right set of levels",
         id);
-    if (isBefore(tick, levels.position())) {
-      require(!isBefore(tick, wheel.earliestMissed), "earliestMissed is a lower bound", id);
-      tick = levels.position();
+    if (isBefore(tick, geometry.position())) {
+      require(!isBefore(tick, wheel.earliestClamped), "earliestClamped is a lower bound", id);
+      tick = geometry.position();
     }
-    require(!isBefore(tick, levels.startOf(slot)), "the slot has begun by the tick", id);
-    require(!isBefore(levels.endOf(slot), tick), "the slot has not ended before the tick", id);
+    require(!isBefore(tick, geometry.firstTick(slot)), "the slot has begun by the tick", id);
+    require(!isBefore(geometry.lastTick(slot), tick), "the slot has not ended before the tick", id);
     require(
-        levels.levelOf(levels.slotOf(tick)) <= levels.levelOf(slot),
-        "the timer does not hang too low",
+        geometry.levelOf(geometry.slotOf(tick)) <= geometry.levelOf(slot),
+        "the timer's level is not too low",
         id);
   }
 
@@ -60,7 +60,7 @@ final class WheelInvariants {
 
   private static void require(boolean holds, String invariant, long value) {
     if (!holds) {
-      throw new AssertionError("does not hold: " + invariant + ": " + value);
+      throw new AssertionError("invariant violated: " + invariant + ": " + value);
     }
   }
 }

@@ -9,7 +9,7 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import org.jspecify.annotations.Nullable;
 
-/** Deletes directories with all they hold; links are removed, not followed. */
+/** Recursive deletion of directories; symbolic links are removed, not followed. */
 final class Directories {
   private Directories() {}
 

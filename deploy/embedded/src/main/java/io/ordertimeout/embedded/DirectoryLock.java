@@ -10,8 +10,8 @@ import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The right to use a data directory, held by one process. The operating system takes it back from a
- * process that is killed, so what still runs on a directory whose lock is free is an orphan.
+ * Exclusive lock on a data directory, held by one process. The operating system releases it when
+ * the process is killed, so a server that still runs on an unlocked directory is an orphan.
  */
 final class DirectoryLock implements AutoCloseable {
   private final FileChannel channel;
@@ -20,7 +20,7 @@ final class DirectoryLock implements AutoCloseable {
     this.channel = channel;
   }
 
-  static DirectoryLock of(Path directory) throws IOException {
+  static DirectoryLock acquire(Path directory) throws IOException {
     Files.createDirectories(directory);
     FileChannel channel =
         FileChannel.open(
@@ -30,8 +30,8 @@ final class DirectoryLock implements AutoCloseable {
       throw new IllegalStateException(
           "The data directory "
               + directory
-              + " is in use by another process: stop that one, or choose another directory with"
-              + " --local.data-directory");
+              + " is in use by another process. Stop that process or choose another directory"
+              + " (--local.data-directory)");
     }
     return new DirectoryLock(channel);
   }
@@ -40,7 +40,7 @@ final class DirectoryLock implements AutoCloseable {
     try {
       return channel.tryLock();
     } catch (OverlappingFileLockException e) {
-      return null; // held by this very process
+      return null; // held by this process
     }
   }
 

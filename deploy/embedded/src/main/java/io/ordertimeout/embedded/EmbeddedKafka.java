@@ -22,16 +22,16 @@ import org.apache.kafka.server.common.MetadataVersion;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A real Kafka broker, which is its own controller, in this process and on the loopback address.
+ * Kafka broker and KRaft controller in this process, bound to the loopback address.
  *
- * <p>Records carry the time of their append, so that nobody's timestamps but the broker's count.
- * Can be stopped and started again, on the same directory and port.
+ * <p>Record timestamps are the broker's append times ({@code LogAppendTime}). The broker can be
+ * stopped and started again on the same directory and port. Thread-safe.
  */
 public final class EmbeddedKafka implements AutoCloseable {
-  /** The broker that is its own controller. */
+  /** Node id of the first broker, which is also the controller. */
   private static final int FIRST = 1;
 
-  /** The broker that may stand beside it. */
+  /** Node id of the optional second broker. */
   public static final int SECOND = 2;
 
   private static final String CLIENTS = "CLIENTS";
@@ -39,20 +39,20 @@ public final class EmbeddedKafka implements AutoCloseable {
   private static final String CONTROLLER = "CONTROLLER";
 
   /**
-   * A second listener, whose clients are told to come by another port: that of a proxy.
+   * Additional listener that advertises the port of a proxy.
    *
-   * @param port where the broker listens
-   * @param advertisedPort where its clients are sent
+   * @param port port on which the broker listens
+   * @param advertisedPort port that clients are told to connect to
    */
   public record ProxiedListener(int port, int advertisedPort) {}
 
   /**
-   * A further listener, for clients that have to prove something.
+   * Additional listener with TLS, SASL or both.
    *
-   * @param name in capitals
-   * @param port where the broker listens
-   * @param protocol what they have to do
-   * @param settings the broker's settings that hold for this listener alone
+   * @param name listener name in capitals
+   * @param port port on which the broker listens
+   * @param protocol security protocol of the listener
+   * @param settings broker settings that apply to this listener only
    */
   public record SecuredListener(
       String name, int port, SecurityProtocol protocol, Map<String, String> settings) {
@@ -78,12 +78,13 @@ public final class EmbeddedKafka implements AutoCloseable {
     this(directory, preferredPort, null, List.of(), null);
   }
 
-  /** A broker that has secured listeners beside the open one. */
+  /** Creates a broker with secured listeners in addition to the plaintext one. */
   public EmbeddedKafka(Path directory, int preferredPort, List<SecuredListener> secured)
       throws IOException {
     this(directory, preferredPort, null, secured, null);
   }
 
+  /** Creates a broker with an additional listener for clients that connect through a proxy. */
   public EmbeddedKafka(Path directory, int preferredPort, @Nullable ProxiedListener proxied)
       throws IOException {
     this(directory, preferredPort, proxied, List.of(), null);
@@ -103,15 +104,19 @@ public final class EmbeddedKafka implements AutoCloseable {
     this.first = first;
   }
 
-  /** A second broker of this one's cluster, with no controller of its own: this one has to run. */
+  /**
+   * Creates a second broker of this cluster, which has no controller and needs this one running.
+   */
   EmbeddedKafka second(Path secondDirectory) throws IOException {
     return new EmbeddedKafka(secondDirectory, 0, null, List.of(), this);
   }
 
+  /** Returns {@code host:port} of the plaintext listener. */
   public String bootstrapServers() {
     return Ports.LOOPBACK + ":" + port;
   }
 
+  /** Starts the broker and returns once it accepts clients; does nothing if it is running. */
   public synchronized void start() throws IOException {
     if (server != null) {
       return;
@@ -125,7 +130,8 @@ public final class EmbeddedKafka implements AutoCloseable {
       starting.startup();
     } catch (RuntimeException e) {
       starting.shutdown();
-      throw new IOException("Kafka cannot start on port " + port + " with " + directory, e);
+      throw new IOException(
+          "Cannot start Kafka on port " + port + " with data directory " + directory, e);
     }
     server = starting;
   }
@@ -134,7 +140,7 @@ public final class EmbeddedKafka implements AutoCloseable {
     return controllerPort;
   }
 
-  /** Returns when it is down; that it leads partitions alone does not keep it. */
+  /** Stops the broker, even if it is the only leader of partitions; returns when it is down. */
   public synchronized void stop() {
     if (server != null) {
       server.shutdown();
@@ -149,22 +155,22 @@ public final class EmbeddedKafka implements AutoCloseable {
   }
 
   private void format() throws IOException {
-    try (PrintStream silence =
+    try (PrintStream discarded =
         new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8)) {
       new Formatter()
-          .setPrintStream(silence)
+          .setPrintStream(discarded)
           .setNodeId(nodeId())
           .setClusterId(first == null ? Uuid.randomUuid().toString() : first.clusterId())
           .setReleaseVersion(MetadataVersion.LATEST_PRODUCTION)
           .setControllerListenerName(CONTROLLER)
           .setMetadataLogDirectory(directory.toString())
           .addDirectory(directory.toString())
-          // The quorum is the one voter below, whose port differs from start to start.
+          // A static quorum with one voter, whose port changes with every start.
           .setHasDynamicQuorum(false)
           .setIgnoreFormatted(true)
           .run();
     } catch (Exception e) {
-      throw new IOException("Cannot format " + directory + " for Kafka", e);
+      throw new IOException("Cannot format the Kafka data directory " + directory, e);
     }
   }
 
@@ -207,8 +213,8 @@ public final class EmbeddedKafka implements AutoCloseable {
         "listeners", first == null ? listeners + "," + CONTROLLER + "://" + controller : listeners);
     settings.setProperty("advertised.listeners", advertised);
     settings.setProperty("listener.security.protocol.map", protocols);
-    // A broker that was killed may register anew only when its last session has ended, and a
-    // killed consumer's partitions go to the next one only when its session has.
+    // Short sessions: a killed broker can register again, and the partitions of a killed consumer
+    // are reassigned, only after the previous session has expired.
     settings.setProperty("broker.session.timeout.ms", "3000");
     settings.setProperty("broker.heartbeat.interval.ms", "500");
     settings.setProperty("group.consumer.min.session.timeout.ms", "10000");

@@ -11,12 +11,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A Postgres and a Kafka of its own for one process, both real, durable and on the loopback
- * address.
+ * Postgres and Kafka for one process: real servers, durable, bound to the loopback address.
  *
- * <p>What they store survives a restart on the same directory, also after the JVM was killed. Each
- * can be stopped and started again, on the same port, to play an outage; doing so twice does
- * nothing. Thread-safe.
+ * <p>Data survives a restart on the same directory, even after the JVM was killed. To simulate an
+ * outage, each server can be stopped and started again on the same port; repeated calls have no
+ * effect. Thread-safe.
  */
 public final class EmbeddedPlatform implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(EmbeddedPlatform.class);
@@ -42,17 +41,20 @@ public final class EmbeddedPlatform implements AutoCloseable {
   }
 
   /**
-   * Starts both, side by side, on a directory that is kept.
+   * Starts both servers in parallel on a persistent data directory.
    *
-   * @param kafkaPort preferred port; another one is used if it is taken, any free one if it is 0
-   * @param postgresPort likewise
+   * @param kafkaPort preferred port; if it is taken or 0, any free port is used
+   * @param postgresPort preferred port; if it is taken or 0, any free port is used
    * @throws IllegalStateException if another process uses the directory
    */
   public static EmbeddedPlatform start(Path dataDirectory, int kafkaPort, int postgresPort) {
     return start(dataDirectory.toAbsolutePath().normalize(), false, kafkaPort, postgresPort);
   }
 
-  /** Starts both on free ports and on a directory that {@link #close} or the JVM's end deletes. */
+  /**
+   * Starts both servers on free ports and a temporary directory, which is deleted on {@link #close}
+   * or when the JVM ends.
+   */
   public static EmbeddedPlatform startTemporary() {
     Path directory;
     try {
@@ -70,7 +72,7 @@ public final class EmbeddedPlatform implements AutoCloseable {
   private static EmbeddedPlatform start(
       Path directory, boolean temporary, int kafkaPort, int postgresPort) {
     try {
-      DirectoryLock lock = DirectoryLock.of(directory);
+      DirectoryLock lock = DirectoryLock.acquire(directory);
       EmbeddedPlatform platform;
       try {
         platform =
@@ -113,7 +115,7 @@ public final class EmbeddedPlatform implements AutoCloseable {
     }
   }
 
-  /** {@code host:port} of the broker. */
+  /** Returns {@code host:port} of the broker. */
   public String bootstrapServers() {
     return kafka.bootstrapServers();
   }
@@ -130,6 +132,7 @@ public final class EmbeddedPlatform implements AutoCloseable {
     return postgres.password();
   }
 
+  /** Returns the file that holds the database password. */
   public Path passwordFile() {
     return postgres.passwordFile();
   }
@@ -138,19 +141,19 @@ public final class EmbeddedPlatform implements AutoCloseable {
     return directory;
   }
 
-  /** Returns when clients can connect. */
+  /** Starts Kafka and returns when clients can connect. */
   public void startKafka() {
     run(kafka::start);
   }
 
-  /** Returns when the broker is down and its directory closed. */
+  /** Stops Kafka and returns when the broker is down and its directory is released. */
   public void stopKafka() {
     run(kafka::stop);
   }
 
   /**
-   * A second broker beside Kafka's, on a directory of its own; to be started, and to be closed
-   * before the platform. It follows the first one's controller as long as that is not started anew.
+   * Creates a second broker on its own directory. The caller starts it, and closes it before this
+   * platform. It loses its controller when the first broker is restarted.
    */
   public EmbeddedKafka secondBroker(Path brokerDirectory) {
     try {
@@ -160,17 +163,19 @@ public final class EmbeddedPlatform implements AutoCloseable {
     }
   }
 
-  /** Returns when clients can connect. */
+  /** Starts Postgres and returns when clients can connect. */
   public void startPostgres() {
     run(postgres::start);
   }
 
-  /** Disconnects all clients and returns when the server is down. */
+  /** Stops Postgres: disconnects all clients and returns when the server is down. */
   public void stopPostgres() {
     run(postgres::stop);
   }
 
-  /** Stops the server without any clean-up: at its next start it recovers from its log. */
+  /**
+   * Crashes Postgres: the server ends without clean-up and recovers from its WAL at the next start.
+   */
   public void crashPostgres() {
     run(postgres::crash);
   }
@@ -183,7 +188,7 @@ public final class EmbeddedPlatform implements AutoCloseable {
       try {
         Runtime.getRuntime().removeShutdownHook(hook);
       } catch (IllegalStateException e) {
-        return; // the JVM ends, the hook does it
+        return; // the JVM is shutting down, so the hook releases the servers
       }
     }
     release();

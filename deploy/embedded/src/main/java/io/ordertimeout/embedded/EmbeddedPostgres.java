@@ -18,11 +18,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A real Postgres server, as durable as a real one, on the loopback address.
+ * Postgres server with production durability settings, bound to the loopback address.
  *
- * <p>Its directory holds {@code data}, {@code password} and {@code server.log}. The server is a
- * process of its own and outlives a JVM that is killed; the next start on the same directory stops
- * such an orphan first. The caller sees to it that one process at a time uses the directory.
+ * <p>Its directory contains {@code data}, {@code password} and {@code server.log}. The server is a
+ * separate process that outlives a killed JVM; the next start on the same directory stops such an
+ * orphan first. The caller ensures that only one process uses the directory at a time. Thread-safe.
  */
 public final class EmbeddedPostgres implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(EmbeddedPostgres.class);
@@ -33,14 +33,14 @@ public final class EmbeddedPostgres implements AutoCloseable {
   private static final int WAIT_SECONDS = 60;
 
   /**
-   * What the server proves itself with, so that clients may come by TLS.
+   * Server certificate and key, which enable TLS.
    *
-   * @param certificate its certificate and those up to the authority, PEM
-   * @param privateKey PEM
+   * @param certificate certificate chain, PEM
+   * @param privateKey private key, PEM
    */
   public record Identity(String certificate, String privateKey) {
 
-    /** The key stays secret. */
+    /** Omits the private key. */
     @Override
     public String toString() {
       return "Identity";
@@ -51,26 +51,26 @@ public final class EmbeddedPostgres implements AutoCloseable {
   private final Path data;
   private final int port;
   private final PostgresBinaries binaries;
-  private final Privileges privileges;
+  private final RunAs runAs;
   private final String password;
   private final @Nullable Identity identity;
   private boolean running;
 
-  /** Also stops an orphan of the last run, since that may hold the port. */
+  /** Creates a server and stops an orphan of the previous run, which may still hold the port. */
   public EmbeddedPostgres(Path home, int preferredPort) throws IOException {
     this(home, preferredPort, null);
   }
 
-  /** A server that takes connections by TLS, beside open ones. */
+  /** Creates a server that also accepts TLS connections if an identity is given. */
   public EmbeddedPostgres(Path home, int preferredPort, @Nullable Identity identity)
       throws IOException {
     this.identity = identity;
     this.home = Files.createDirectories(home.toAbsolutePath().normalize());
     this.data = this.home.resolve("data");
-    this.binaries = PostgresBinaries.unpacked();
-    this.privileges = Privileges.detect();
-    this.password = Passwords.in(passwordFile());
-    clearOfLastRun();
+    this.binaries = PostgresBinaries.unpack();
+    this.runAs = RunAs.detect();
+    this.password = Passwords.loadOrCreate(passwordFile());
+    cleanUpPreviousRun();
     this.port = Ports.free("Postgres", preferredPort);
   }
 
@@ -94,8 +94,8 @@ public final class EmbeddedPostgres implements AutoCloseable {
       PrivateFile.write(certificateFile(), identity.certificate());
       PrivateFile.write(keyFile(), identity.privateKey());
     }
-    privileges.own(home);
-    clearOfLastRun();
+    runAs.chown(home);
+    cleanUpPreviousRun();
     if (!Files.exists(data)) {
       initialise();
     }
@@ -114,12 +114,14 @@ public final class EmbeddedPostgres implements AutoCloseable {
     createDatabase();
   }
 
-  /** Stops the server as an operator does: clients are disconnected, everything is written. */
+  /** Stops the server in fast mode: clients are disconnected and all data is written. */
   public synchronized void stop() throws IOException {
     stop("fast");
   }
 
-  /** Stops the server as a crash does: it recovers from its log at the next start. */
+  /**
+   * Stops the server in immediate mode, like a crash: it recovers from its WAL at the next start.
+   */
   public synchronized void crash() throws IOException {
     stop("immediate");
   }
@@ -149,35 +151,36 @@ public final class EmbeddedPostgres implements AutoCloseable {
         data.toString());
   }
 
-  private void clearOfLastRun() throws IOException {
-    Postmaster postmaster = Postmaster.of(data).orElse(null);
+  private void cleanUpPreviousRun() throws IOException {
+    PostmasterPid postmaster = PostmasterPid.read(data).orElse(null);
     if (postmaster == null) {
       return;
     }
     switch (postmaster.state()) {
       case ORPHAN -> {
         log.warn(
-            "Postgres of the last run still runs as process {} on {}: stopping it",
+            "Postgres of the previous run is still running as process {} on {}; stopping it",
             postmaster.pid(),
             data);
         pgCtlStop("fast");
       }
       case RECYCLED -> {
-        // Postgres itself would take that other program for a running server and refuse to start.
+        // Postgres would mistake the other program for a running server and refuse to start.
         log.warn(
-            "Postgres of the last run was killed, its process id {} now belongs to another program:"
-                + " removing {}",
+            "Postgres of the previous run was killed and its process id {} now belongs to another"
+                + " program; removing {}",
             postmaster.pid(),
-            data.resolve(Postmaster.FILE));
-        Files.deleteIfExists(data.resolve(Postmaster.FILE));
+            data.resolve(PostmasterPid.FILE));
+        Files.deleteIfExists(data.resolve(PostmasterPid.FILE));
       }
-      case GONE -> log.info("Postgres was not stopped by the last run: it recovers from its log");
+      case GONE ->
+          log.info("Postgres was not stopped by the previous run; it recovers from its WAL");
     }
   }
 
-  /** Prepares the data under another name, so that half of it is never taken for the whole. */
+  /** Initialises the data under a temporary name, so that a partial directory is never used. */
   private void initialise() throws IOException {
-    log.info("Creating a Postgres database in {}", data);
+    log.info("Creating a Postgres database cluster in {}", data);
     Path unfinished = home.resolve("data.unfinished");
     Directories.delete(unfinished);
     run(
@@ -200,7 +203,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
 
   private String settings() {
     return """
-        # Written at every start.
+        # Rewritten at every start.
         port = %d
         listen_addresses = '%s'
         unix_socket_directories = ''
@@ -246,16 +249,16 @@ public final class EmbeddedPostgres implements AutoCloseable {
     return "jdbc:postgresql://" + Ports.LOOPBACK + ":" + port + "/" + database;
   }
 
-  /** Runs a program of Postgres to its end; its output goes into the message of a failure. */
+  /** Runs a Postgres program to completion; a failure message contains its output. */
   private void run(String program, String... arguments) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(binaries.program(program).toString());
     command.addAll(List.of(arguments));
-    // A file, not a pipe: the server inherits it and would keep a pipe open.
+    // A file instead of a pipe, since the server inherits the output and would keep a pipe open.
     Path output = Files.createTempFile("postgres", ".out");
     try {
       ProcessBuilder builder =
-          new ProcessBuilder(privileges.wrap(command))
+          new ProcessBuilder(runAs.wrap(command))
               .directory(home.toFile())
               .redirectErrorStream(true)
               .redirectOutput(output.toFile());
@@ -264,12 +267,12 @@ public final class EmbeddedPostgres implements AutoCloseable {
       Process process = builder.start();
       if (!process.waitFor(2L * WAIT_SECONDS, TimeUnit.SECONDS)) {
         process.destroyForcibly();
-        throw new IOException(program + " did not end in time: " + Files.readString(output));
+        throw new IOException(program + " timed out: " + Files.readString(output));
       }
       if (process.exitValue() != 0) {
         throw new IOException(
             program
-                + " failed ("
+                + " failed (exit status "
                 + process.exitValue()
                 + "): "
                 + Files.readString(output).strip()

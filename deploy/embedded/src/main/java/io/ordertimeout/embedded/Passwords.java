@@ -7,22 +7,24 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 
-/** Passwords that are made at random once, and then stay. */
+/** Random passwords, generated once and kept in files. */
 public final class Passwords {
 
   private static final int BYTES = 16;
 
   private Passwords() {}
 
-  /** The password in the file, which only its owner can read; made now if it is not there. */
-  public static String in(Path file) {
+  /**
+   * Returns the password in the file, which only its owner can read; creates it if it is missing.
+   */
+  public static String loadOrCreate(Path file) {
     try {
       if (!Files.exists(file)) {
         create(file);
       }
       return Files.readString(file).strip();
     } catch (IOException e) {
-      throw new UncheckedIOException("No password can be kept in " + file, e);
+      throw new UncheckedIOException("Cannot read or create the password file " + file, e);
     }
   }
 

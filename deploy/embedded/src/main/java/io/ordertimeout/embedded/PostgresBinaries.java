@@ -19,9 +19,8 @@ import org.slf4j.LoggerFactory;
 import org.tukaani.xz.XZInputStream;
 
 /**
- * The programs of Postgres for this machine, unpacked from the class path once per user and
- * version. A directory appears under its final name only when it is complete, so that processes may
- * race.
+ * Postgres programs for this machine, unpacked from the class path once per user and version. A
+ * directory gets its final name only when it is complete, so concurrent processes are safe.
  */
 final class PostgresBinaries {
   private static final Logger log = LoggerFactory.getLogger(PostgresBinaries.class);
@@ -36,7 +35,7 @@ final class PostgresBinaries {
     return directory.resolve("bin").resolve(isWindows() ? name + ".exe" : name);
   }
 
-  static PostgresBinaries unpacked() throws IOException {
+  static PostgresBinaries unpack() throws IOException {
     String archive =
         archive(
             System.getProperty("os.name", ""),
@@ -55,16 +54,16 @@ final class PostgresBinaries {
     return new PostgresBinaries(directory);
   }
 
-  /** The name of the archive, by the values of {@code os.name} and {@code os.arch}. */
+  /** Returns the archive for the given values of {@code os.name} and {@code os.arch}. */
   static String archive(String system, String processor, boolean alpine) {
     String name = system.toLowerCase(Locale.ROOT);
     boolean arm = processor.equals("aarch64") || processor.equals("arm64");
     boolean intel = processor.equals("amd64") || processor.equals("x86_64");
     if (name.startsWith("mac") && (arm || intel)) {
-      return "postgres-darwin-arm_64.txz"; // universal
+      return "postgres-darwin-arm_64.txz"; // universal binaries
     }
     if (name.startsWith("windows") && (arm || intel)) {
-      return "postgres-windows-x86_64.txz"; // emulated on ARM
+      return "postgres-windows-x86_64.txz"; // runs under emulation on ARM
     }
     if (name.startsWith("linux") && intel) {
       return alpine ? "postgres-linux-x86_64-alpine_linux.txz" : "postgres-linux-x86_64.txz";
@@ -73,12 +72,12 @@ final class PostgresBinaries {
       return "postgres-linux-arm_64.txz";
     }
     throw new IllegalStateException(
-        "There is no embedded Postgres for "
+        "No embedded Postgres is available for "
             + system
             + (alpine ? " (Alpine)" : "")
             + " on "
             + processor
-            + "; run the service against a Postgres and a Kafka of your own");
+            + "; run the service against your own Postgres and Kafka");
   }
 
   static boolean isWindows() {
@@ -88,7 +87,10 @@ final class PostgresBinaries {
   private static InputStream open(String archive) throws IOException {
     InputStream stream = PostgresBinaries.class.getResourceAsStream("/" + archive);
     if (stream == null) {
-      throw new IOException("The archive " + archive + " is not on the class path");
+      throw new IOException(
+          archive
+              + " is not on the class path; build with -P all-platforms for machines other than the"
+              + " one that built this jar");
     }
     return stream;
   }
@@ -106,7 +108,7 @@ final class PostgresBinaries {
     }
   }
 
-  /** Nobody else may have prepared programs for us in the shared temporary directory. */
+  /** Rejects programs that another user planted in the shared temporary directory. */
   private static void requireOwn(Path cache) throws IOException {
     Path probe = Files.createTempFile(cache, "owner", null);
     boolean own;
@@ -140,7 +142,7 @@ final class PostgresBinaries {
       }
       Files.move(unfinished, directory, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException e) {
-      if (!Files.exists(directory)) { // else another process was faster
+      if (!Files.exists(directory)) { // otherwise another process has unpacked it
         throw e;
       }
     } finally {
@@ -152,7 +154,7 @@ final class PostgresBinaries {
       throws IOException {
     Path target = root.resolve(entry.getName()).normalize();
     if (!target.startsWith(root)) {
-      throw new IOException("An entry points out of the archive: " + entry.getName());
+      throw new IOException("Archive entry outside the target directory: " + entry.getName());
     }
     if (entry.isDirectory()) {
       Files.createDirectories(target);

@@ -6,12 +6,12 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 
-/** A file that its owner alone can read. */
+/** Writes files that only their owner can read. */
 final class PrivateFile {
 
   private PrivateFile() {}
 
-  /** Writes it as a whole or not at all. */
+  /** Writes the file atomically. */
   static void write(Path file, String content) throws IOException {
     Path unfinished =
         PostgresBinaries.isWindows()

@@ -1,4 +1,4 @@
-/** A real Postgres and a real Kafka on the loopback address, without Docker. */
+/** Embedded Postgres and Kafka: the real servers, bound to the loopback address, without Docker. */
 @NullMarked
 package io.ordertimeout.embedded;
 

@@ -42,7 +42,7 @@ class EmbeddedKafkaTest {
   }
 
   @Test
-  void keepsClusterTopicRecordsAndOffsetsOverARestart() throws Exception {
+  void keepsClusterIdTopicRecordsAndOffsetsAcrossARestart() throws Exception {
     create("kept");
     send("kept", "1");
     send("kept", "2");
@@ -58,7 +58,7 @@ class EmbeddedKafkaTest {
   }
 
   @Test
-  void recordsCarryTheTimeOfTheirAppend() throws Exception {
+  void timestampsAreAppendTimes() throws Exception {
     create("stamped");
     Instant before = Instant.now();
     try (KafkaProducer<String, String> producer = producer()) {
@@ -73,7 +73,7 @@ class EmbeddedKafkaTest {
   }
 
   @Test
-  void doesNotInventTopics() {
+  void doesNotCreateUnknownTopics() {
     try (KafkaProducer<String, String> producer = producer()) {
       assertThatThrownBy(() -> producer.send(new ProducerRecord<>("unheard-of", "x")).get())
           .isInstanceOf(ExecutionException.class);

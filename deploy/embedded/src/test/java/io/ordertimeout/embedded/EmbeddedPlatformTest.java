@@ -31,23 +31,23 @@ class EmbeddedPlatformTest {
   @TempDir private Path directory;
 
   @Test
-  void survivesTheDeathOfItsProcess() throws Exception {
+  void dataSurvivesAKilledProcess() throws Exception {
     Process victim = fork(directory);
-    Postmaster orphan;
+    PostmasterPid orphan;
     String url;
     try (BufferedReader output =
         new BufferedReader(
             new InputStreamReader(victim.getInputStream(), StandardCharsets.UTF_8))) {
       url = output.readLine();
       assertThat(url).startsWith("jdbc:postgresql:");
-      orphan = Postmaster.of(directory.resolve("postgres/data")).orElseThrow();
+      orphan = PostmasterPid.read(directory.resolve("postgres/data")).orElseThrow();
       assertThatThrownBy(() -> EmbeddedPlatform.start(directory, 0, 0))
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("in use by another process");
       victim.destroyForcibly();
       assertThat(victim.waitFor(10, TimeUnit.SECONDS)).isTrue();
     }
-    assertThat(orphan.state()).isEqualTo(Postmaster.State.ORPHAN);
+    assertThat(orphan.state()).isEqualTo(PostmasterPid.State.ORPHAN);
 
     int port = URI.create(url.substring("jdbc:".length())).getPort();
     try (EmbeddedPlatform platform = EmbeddedPlatform.start(directory, 0, port)) {
@@ -57,11 +57,11 @@ class EmbeddedPlatformTest {
         assertThat(admin.listTopics().names().get()).contains("kept");
       }
     }
-    assertThat(orphan.state()).isEqualTo(Postmaster.State.GONE);
+    assertThat(orphan.state()).isEqualTo(PostmasterPid.State.GONE);
   }
 
   @Test
-  void takenPortsAreReplaced() throws Exception {
+  void replacesTakenPorts() throws Exception {
     try (ServerSocket one =
             new ServerSocket(0, 1, InetAddress.getByAddress(new byte[] {127, 0, 0, 1}));
         ServerSocket two =
@@ -78,7 +78,7 @@ class EmbeddedPlatformTest {
   }
 
   @Test
-  void temporaryOneLeavesNothing() throws Exception {
+  void deletesTemporaryData() throws Exception {
     Path data;
     try (EmbeddedPlatform platform = EmbeddedPlatform.startTemporary()) {
       data = platform.dataDirectory();
@@ -97,7 +97,7 @@ class EmbeddedPlatformTest {
   }
 
   @Test
-  void failureToStartFreesTheDirectory() throws IOException {
+  void releasesTheDirectoryAfterAFailedStart() throws IOException {
     Files.createDirectories(directory.resolve("postgres/data")); // no database
     for (int attempt = 0; attempt < 2; attempt++) {
       assertThatThrownBy(() -> EmbeddedPlatform.start(directory, 0, 0))
@@ -131,7 +131,7 @@ class EmbeddedPlatformTest {
         .start();
   }
 
-  /** Stores something, says where, and waits to be killed. */
+  /** Stores data, prints the JDBC URL and waits to be killed. */
   static final class Victim {
     public static void main(String[] arguments) throws Exception {
       EmbeddedPlatform platform = EmbeddedPlatform.start(Path.of(arguments[0]), 0, 0);

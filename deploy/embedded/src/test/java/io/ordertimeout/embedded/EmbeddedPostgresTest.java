@@ -44,7 +44,7 @@ class EmbeddedPostgresTest {
     "listen_addresses, 127.0.0.1",
     "server_encoding, UTF8"
   })
-  void isAsDurableAndAsClosedAsItShouldBe(String setting, String value) throws SQLException {
+  void isDurableAndLocal(String setting, String value) throws SQLException {
     assertThat(query("show " + setting)).isEqualTo(value);
   }
 
@@ -55,7 +55,7 @@ class EmbeddedPostgresTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void keepsWhatWasCommitted(boolean crash) throws IOException, SQLException {
+  void keepsCommittedData(boolean crash) throws IOException, SQLException {
     execute("drop table if exists kept");
     execute("create table kept as select 'here' as what");
     if (crash) {
@@ -69,7 +69,7 @@ class EmbeddedPostgresTest {
   }
 
   @Test
-  void keepsItsPasswordToItsOwner() throws IOException {
+  void protectsItsPassword() throws IOException {
     Path file = directory.resolve("password");
     assertThat(Files.readString(file)).isEqualTo(postgres.password()).hasSize(32);
     if (!PostgresBinaries.isWindows()) {
@@ -83,7 +83,7 @@ class EmbeddedPostgresTest {
   }
 
   @Test
-  void failureTellsWhatPostgresSays() throws IOException {
+  void failureMessageContainsTheServerLog() throws IOException {
     postgres.stop();
     Path version = directory.resolve("data").resolve("PG_VERSION");
     Files.writeString(version, "9\n");

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class PostgresBinariesTest {
 
   @Test
-  void archiveOfThisMachineIsOnTheClassPath() {
+  void archiveForThisMachineIsOnTheClassPath() {
     String archive =
         PostgresBinaries.archive(
             System.getProperty("os.name"),
@@ -31,14 +31,14 @@ class PostgresBinariesTest {
     "Windows 11, amd64, false, windows-x86_64",
     "Windows 11, aarch64, false, windows-x86_64"
   })
-  void archiveIsNamedAfterTheMachine(
+  void selectsTheArchiveForTheMachine(
       String system, String processor, boolean alpine, String machine) {
     assertThat(PostgresBinaries.archive(system, processor, alpine))
         .isEqualTo("postgres-" + machine + ".txz");
   }
 
   @Test
-  void unknownMachineIsNamed() {
+  void namesAnUnsupportedMachine() {
     assertThatThrownBy(() -> PostgresBinaries.archive("SunOS", "sparc", false))
         .hasMessageContaining("SunOS on sparc");
   }

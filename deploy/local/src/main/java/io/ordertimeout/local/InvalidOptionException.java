@@ -1,6 +1,6 @@
 package io.ordertimeout.local;
 
-/** An option whose value cannot be used; the message names both. */
+/** Signals an unknown option or an invalid value; the message names the option and the value. */
 final class InvalidOptionException extends IllegalArgumentException {
   private static final long serialVersionUID = 1L;
 

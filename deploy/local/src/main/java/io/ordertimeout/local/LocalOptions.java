@@ -9,18 +9,18 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * What can be chosen about the local platform.
+ * Options of the local demo.
  *
- * @param kafka {@code host:port} of a Kafka that runs elsewhere and that a service works on
- *     already: then only the traffic and the report are started
- * @param dataDirectory where Postgres and Kafka keep their data; relative to the working directory
- * @param kafkaPort preferred port of Kafka; 0 for any
- * @param postgresPort preferred port of Postgres; 0 for any
- * @param servicePort preferred port of the service; 0 for any
- * @param managementPort preferred port of health and metrics; 0 for any
- * @param partitions partitions of the topics the service creates
+ * @param kafka {@code host:port} of an existing Kafka with a running service; if set, the demo
+ *     starts only the traffic and the report
+ * @param dataDirectory data directory of Postgres and Kafka; relative to the working directory
+ * @param kafkaPort preferred port of Kafka; 0 for any free port
+ * @param postgresPort preferred port of Postgres; 0 for any free port
+ * @param servicePort preferred port of the console and API; 0 for any free port
+ * @param managementPort preferred port of health and metrics; 0 for any free port
+ * @param partitions number of partitions of the topics that the service creates
  * @param reportInterval time between two lines of the report
- * @param traffic the shop's traffic
+ * @param traffic options of the simulated shop traffic
  */
 @ConfigurationProperties("local")
 record LocalOptions(
@@ -49,14 +49,14 @@ record LocalOptions(
   }
 
   /**
-   * What can be chosen about the shop's traffic.
+   * Options of the simulated shop traffic.
    *
-   * @param enabled whether the platform plays the shop's traffic
-   * @param ordersPerSecond mean rate of new orders; the traffic swells and peaks around it
-   * @param timeoutMin the shortest time an order gives its customer to pay
-   * @param timeoutMax the longest time an order gives its customer to pay
-   * @param paidRatio share of the orders that are paid, between 0 and 1
-   * @param seed of the random choices, to play the same traffic again; random if absent
+   * @param enabled whether the demo sends shop traffic
+   * @param ordersPerSecond mean rate of new orders; the actual rate varies around it
+   * @param timeoutMin shortest time that a customer has to pay
+   * @param timeoutMax longest time that a customer has to pay
+   * @param paidRatio share of orders that are paid in time, between 0 and 1
+   * @param seed seed of the random generator, to repeat the same traffic; random if absent
    */
   record Traffic(
       @DefaultValue("true") boolean enabled,

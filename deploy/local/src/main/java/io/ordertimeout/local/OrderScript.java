@@ -9,24 +9,26 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
- * All that will happen to one order, decided when it is created.
+ * Script of one simulated order: all of its events with their send times, generated when the order
+ * is created.
  *
- * <p>The same random numbers give the same script. Events are sent at their time, which is not
- * always the time they speak of: some come twice, some creations after their payment.
+ * <p>The same random numbers produce the same script. The send time may differ from the time in the
+ * event: some events are sent twice, and some creations after their payment.
  */
-record OrderScript(Outcome outcome, Instant deadline, List<Line> lines) {
+record OrderScript(Outcome outcome, Instant deadline, List<TimedEvent> events) {
 
-  /** An event and the time to send it. */
-  record Line(Instant at, ShopEvent event) {}
+  /** An event and the time at which to send it. */
+  record TimedEvent(Instant at, ShopEvent event) {}
 
   enum Outcome {
     PAID,
-    /** Within the last moments before the deadline. */
+    /** Paid 20 to 300 ms before the deadline. */
     PAID_JUST_IN_TIME,
-    /** After the deadline, which is money for a cancelled order. */
+    /** Paid after the deadline, which causes a payment conflict. */
     PAID_LATE,
-    /** By the customer. */
+    /** Closed by the customer. */
     CLOSED,
+    /** Never paid, so the service has to cancel it. */
     ABANDONED
   }
 
@@ -36,7 +38,9 @@ record OrderScript(Outcome outcome, Instant deadline, List<Line> lines) {
   private static final double SENT_TWICE = 0.02;
   private static final double PAID_BEFORE_CREATED = 0.01;
 
-  /** Half of the payments come within a fifth of the timeout, with a long tail. */
+  /**
+   * Half of the payments arrive within a fifth of the timeout; the distribution has a long tail.
+   */
   private static final double MEDIAN_OF_TIMEOUT = 0.2;
 
   private static final double SPREAD = 0.8;
@@ -45,7 +49,7 @@ record OrderScript(Outcome outcome, Instant deadline, List<Line> lines) {
   private static final List<String> CHANNELS = List.of("web", "web", "app", "app", "app", "store");
   private static final List<String> METHODS = List.of("card", "card", "wallet", "transfer");
 
-  static OrderScript write(
+  static OrderScript generate(
       RandomGenerator random, LocalOptions.Traffic options, String orderId, Instant createdAt) {
     Instant created = createdAt.truncatedTo(ChronoUnit.MILLIS);
     Duration timeout =
@@ -53,33 +57,33 @@ record OrderScript(Outcome outcome, Instant deadline, List<Line> lines) {
             random.nextLong(options.timeoutMin().toMillis(), options.timeoutMax().toMillis() + 1));
     Instant deadline = created.plus(timeout);
     Outcome outcome = outcome(random, options.paidRatio());
-    List<Line> lines = new ArrayList<>();
+    List<TimedEvent> events = new ArrayList<>();
     Instant createdSent = created;
     switch (outcome) {
       case PAID -> {
-        Instant paid = created.plus(share(timeout, payment(random)));
+        Instant paid = created.plus(share(timeout, paymentDelay(random)));
         if (random.nextDouble() < PAID_BEFORE_CREATED) {
           paid = created.plusMillis(random.nextLong(50, 300));
           createdSent = paid.plusMillis(random.nextLong(100, 700));
         }
-        add(lines, random, paid, new ShopEvent.Paid(orderId, "pay-" + orderId, paid));
+        add(events, random, paid, new ShopEvent.Paid(orderId, "pay-" + orderId, paid));
       }
       case PAID_JUST_IN_TIME -> {
         Instant paid = deadline.minusMillis(random.nextLong(20, 300));
-        add(lines, random, paid, new ShopEvent.Paid(orderId, "pay-" + orderId, paid));
+        add(events, random, paid, new ShopEvent.Paid(orderId, "pay-" + orderId, paid));
       }
       case PAID_LATE -> {
         Instant paid = deadline.plusMillis(random.nextLong(500, 5_000));
-        add(lines, random, paid, new ShopEvent.Paid(orderId, "pay-" + orderId, paid));
+        add(events, random, paid, new ShopEvent.Paid(orderId, "pay-" + orderId, paid));
       }
       case CLOSED -> {
         Instant closed = created.plus(share(timeout, random.nextDouble(0.05, LATEST_OF_TIMEOUT)));
-        add(lines, random, closed, new ShopEvent.Closed(orderId, closed, "CUSTOMER"));
+        add(events, random, closed, new ShopEvent.Closed(orderId, closed, "CUSTOMER"));
       }
       case ABANDONED -> {}
     }
     add(
-        lines,
+        events,
         random,
         createdSent,
         new ShopEvent.Created(
@@ -89,7 +93,7 @@ record OrderScript(Outcome outcome, Instant deadline, List<Line> lines) {
             CHANNELS.get(random.nextInt(CHANNELS.size())),
             METHODS.get(random.nextInt(METHODS.size())),
             new ShopEvent.Amount(BigDecimal.valueOf(random.nextLong(500, 30_000), 2), "EUR")));
-    return new OrderScript(outcome, deadline, List.copyOf(lines));
+    return new OrderScript(outcome, deadline, List.copyOf(events));
   }
 
   private static Outcome outcome(RandomGenerator random, double paidRatio) {
@@ -104,8 +108,8 @@ record OrderScript(Outcome outcome, Instant deadline, List<Line> lines) {
     return choice < CLOSED_OF_UNPAID + LATE_OF_UNPAID ? Outcome.PAID_LATE : Outcome.ABANDONED;
   }
 
-  /** Log-normal, as a share of the timeout. */
-  private static double payment(RandomGenerator random) {
+  /** Returns a log-normal payment delay as a share of the timeout. */
+  private static double paymentDelay(RandomGenerator random) {
     return Math.min(
         LATEST_OF_TIMEOUT, MEDIAN_OF_TIMEOUT * Math.exp(SPREAD * random.nextGaussian()));
   }
@@ -114,10 +118,11 @@ record OrderScript(Outcome outcome, Instant deadline, List<Line> lines) {
     return Duration.ofMillis(Math.round(timeout.toMillis() * share));
   }
 
-  private static void add(List<Line> lines, RandomGenerator random, Instant at, ShopEvent event) {
-    lines.add(new Line(at, event));
+  private static void add(
+      List<TimedEvent> events, RandomGenerator random, Instant at, ShopEvent event) {
+    events.add(new TimedEvent(at, event));
     if (random.nextDouble() < SENT_TWICE) {
-      lines.add(new Line(at.plusMillis(random.nextLong(3_000)), event));
+      events.add(new TimedEvent(at.plusMillis(random.nextLong(3_000)), event));
     }
   }
 }

@@ -17,7 +17,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.SimpleCommandLinePropertySource;
 
-/** The service itself, in this process and connected to the embedded platform. */
+/** The order service, running in this process on the embedded Postgres and Kafka. */
 final class RunningService implements AutoCloseable {
   private static final String PENDING = "order.timeout.pending";
 
@@ -27,7 +27,7 @@ final class RunningService implements AutoCloseable {
     this.context = context;
   }
 
-  /** Starts the service; any property of it can be given as an argument, also those set here. */
+  /** Starts the service. Arguments override the settings made here. */
   static RunningService start(
       EmbeddedPlatform platform,
       int partitions,
@@ -52,7 +52,7 @@ final class RunningService implements AutoCloseable {
         new SpringApplicationBuilder(OrderServiceApplication.class)
             .bannerMode(Banner.Mode.OFF)
             .logStartupInfo(false)
-            // The order of the shutdown is that of LocalPlatform.
+            // LocalDemo stops the parts in its own order.
             .registerShutdownHook(false)
             .run(merge(settings, arguments)));
   }
@@ -69,13 +69,13 @@ final class RunningService implements AutoCloseable {
     return merged.toArray(String[]::new);
   }
 
-  /** What the operator logs in with. */
+  /** Returns the password of the user operator. */
   String operatorPassword() {
     return String.valueOf(
         context.getEnvironment().getProperty("order-timeout.access.operator-password"));
   }
 
-  /** The orders that wait for their payment; absent as long as the service does not know. */
+  /** Returns the number of pending orders; empty until the service has registered its metrics. */
   OptionalLong pending() {
     Collection<Gauge> gauges = context.getBean(MeterRegistry.class).find(PENDING).gauges();
     double sum = gauges.stream().mapToDouble(Gauge::value).sum();

@@ -4,11 +4,11 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 
-/** What the shop tells about one of its orders, as it stands in the record's JSON. */
+/** Event about one order that the shop publishes; the record components are the JSON fields. */
 sealed interface ShopEvent {
   String orderId();
 
-  /** The order is placed; its customer has {@code timeout} from {@code createdAt} to pay. */
+  /** An order was created; the customer has {@code timeout} from {@code createdAt} to pay. */
   record Created(
       String orderId,
       Instant createdAt,

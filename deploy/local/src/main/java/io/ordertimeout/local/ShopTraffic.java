@@ -23,26 +23,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Plays the traffic of a shop: writes a script for every order that comes in, and sends it. */
+/** Simulates a shop: generates an {@link OrderScript} per arriving order and sends its events. */
 final class ShopTraffic implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ShopTraffic.class);
 
   private static final long TICK_MILLIS = 5;
 
-  /** Orders that a longer pause of this process held back never come, instead of all at once. */
-  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
+  /** After a longer pause of this process, missed orders are skipped instead of sent in a burst. */
+  private static final Duration MAX_CATCH_UP = Duration.ofSeconds(5);
 
   private final LocalOptions.Traffic options;
   private final Clock clock;
   private final Producer<String, byte[]> producer;
   private final JsonMapper json = JsonMapper.shared();
   private final SplittableRandom random;
-  private final Arrivals arrivals;
-  private final PriorityQueue<OrderScript.Line> agenda =
-      new PriorityQueue<>(Comparator.comparing(OrderScript.Line::at));
+  private final ArrivalProcess arrivals;
+  private final PriorityQueue<OrderScript.TimedEvent> unsentEvents =
+      new PriorityQueue<>(Comparator.comparing(OrderScript.TimedEvent::at));
   private final ScheduledExecutorService thread =
       Executors.newSingleThreadScheduledExecutor(task -> new Thread(task, "shop-traffic"));
-  private final AtomicLong unsent = new AtomicLong();
+  private final AtomicLong failedSends = new AtomicLong();
   private final String run;
 
   private Instant start;
@@ -50,7 +50,7 @@ final class ShopTraffic implements AutoCloseable {
   private long orders;
   private @Nullable ScheduledFuture<?> schedule;
 
-  /** A traffic that sends to the broker, without a thread until it is started. */
+  /** Creates traffic to the given broker; nothing is sent before {@link #start}. */
   static ShopTraffic to(
       String bootstrapServers, LocalOptions.Traffic options, long seed, Clock clock) {
     return new ShopTraffic(
@@ -81,9 +81,9 @@ final class ShopTraffic implements AutoCloseable {
     this.options = options;
     this.clock = clock;
     this.random = new SplittableRandom(seed);
-    this.arrivals = new Arrivals(random.split(), options.ordersPerSecond());
+    this.arrivals = new ArrivalProcess(random.split(), options.ordersPerSecond());
     this.start = clock.instant();
-    // The seed repeats the traffic, but never an order id.
+    // The seed repeats the traffic, but order ids are unique per run.
     this.run = Long.toString(start.toEpochMilli(), Character.MAX_RADIX);
     this.nextOrderAt = start.plus(arrivals.next());
   }
@@ -92,50 +92,50 @@ final class ShopTraffic implements AutoCloseable {
     schedule = thread.scheduleAtFixedRate(this::tick, 0, TICK_MILLIS, TimeUnit.MILLISECONDS);
   }
 
-  /** Sends what is due, and goes on whatever happens. */
+  /** Sends due events; an exception must not end the schedule. */
   private void tick() {
     try {
-      play(clock.instant());
+      sendDueEvents(clock.instant());
     } catch (RuntimeException e) {
-      log.warn("The shop's traffic could not send an event, and goes on with the next", e);
+      log.warn("Cannot send an event of the shop; continuing with the next one", e);
     }
   }
 
-  /** Writes the scripts of the orders that came in up to now and sends the events that are due. */
-  void play(Instant now) {
+  /** Generates the scripts of orders that arrived until {@code now} and sends all due events. */
+  void sendDueEvents(Instant now) {
     Duration behind = Duration.between(nextOrderAt, now);
-    if (behind.compareTo(LONGEST_PAUSE) > 0) {
+    if (behind.compareTo(MAX_CATCH_UP) > 0) {
       start = start.plus(behind);
       nextOrderAt = now;
     }
     while (!nextOrderAt.isAfter(now)) {
       orders++;
-      agenda.addAll(
-          OrderScript.write(random.split(), options, run + "-" + orders, nextOrderAt).lines());
+      unsentEvents.addAll(
+          OrderScript.generate(random.split(), options, run + "-" + orders, nextOrderAt).events());
       nextOrderAt = start.plus(arrivals.next());
     }
-    for (OrderScript.Line line = agenda.peek();
-        line != null && !line.at().isAfter(now);
-        line = agenda.peek()) {
-      agenda.remove();
-      send(line.event());
+    for (OrderScript.TimedEvent next = unsentEvents.peek();
+        next != null && !next.at().isAfter(now);
+        next = unsentEvents.peek()) {
+      unsentEvents.remove();
+      send(next.event());
     }
   }
 
-  @SuppressWarnings("FutureReturnValueIgnored") // the callback hears of it
+  @SuppressWarnings("FutureReturnValueIgnored") // the callback reports failures
   private void send(ShopEvent event) {
     producer.send(
         new ProducerRecord<>(Topics.of(event), event.orderId(), json.writeValueAsBytes(event)),
         (metadata, failure) -> {
           if (failure == null) {
-            unsent.set(0);
-          } else if (unsent.getAndIncrement() == 0) {
-            log.warn("Kafka does not take the shop's events: {}", failure.toString());
+            failedSends.set(0);
+          } else if (failedSends.getAndIncrement() == 0) {
+            log.warn("Cannot send shop events to Kafka: {}", failure.toString());
           }
         });
   }
 
-  /** Stops at once; what is handed to the producer is still sent. */
+  /** Stops the schedule at once; records already handed to the producer are still sent. */
   @Override
   public void close() {
     ScheduledFuture<?> running = schedule;

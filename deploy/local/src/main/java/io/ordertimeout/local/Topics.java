@@ -2,7 +2,7 @@ package io.ordertimeout.local;
 
 import java.util.List;
 
-/** The names of the topics, which are the service's default ones. */
+/** Topic names, equal to the defaults of the service. */
 final class Topics {
   static final String CREATED = "order-created";
   static final String PAID = "order-paid";

@@ -1,5 +1,6 @@
 /**
- * Postgres, Kafka, the service and a shop's traffic in one process, for a first look and for tests.
+ * Local demo: the service, simulated shop traffic and a periodic report in one process, on embedded
+ * Postgres and Kafka.
  */
 @NullMarked
 package io.ordertimeout.local;

@@ -22,12 +22,12 @@ class OrderScriptTest {
   private static final int ORDERS = 50_000;
 
   @Test
-  void sameSeedSameScripts() {
+  void theSameSeedGivesTheSameScripts() {
     assertThat(scripts(7, 200)).isEqualTo(scripts(7, 200)).isNotEqualTo(scripts(8, 200));
   }
 
   @Test
-  void outcomesKeepTheirShares() {
+  void outcomesHaveTheirShares() {
     Map<OrderScript.Outcome, Integer> counts = new EnumMap<>(OrderScript.Outcome.class);
     scripts(1, ORDERS).forEach(script -> counts.merge(script.outcome(), 1, Integer::sum));
 
@@ -90,13 +90,14 @@ class OrderScriptTest {
   }
 
   @Test
-  void someEventsComeTwiceAndSomeOutOfOrder() {
+  void someEventsAreDuplicatedAndSomeOutOfOrder() {
     List<OrderScript> scripts = scripts(5, ORDERS);
-    long events = scripts.stream().mapToLong(script -> script.lines().size()).sum();
+    long events = scripts.stream().mapToLong(script -> script.events().size()).sum();
     long distinct =
         scripts.stream()
             .mapToLong(
-                script -> script.lines().stream().map(OrderScript.Line::event).distinct().count())
+                script ->
+                    script.events().stream().map(OrderScript.TimedEvent::event).distinct().count())
             .sum();
     long paidFirst = scripts.stream().filter(OrderScriptTest::paidFirst).count();
 
@@ -105,8 +106,8 @@ class OrderScriptTest {
   }
 
   private static boolean paidFirst(OrderScript script) {
-    return script.lines().stream()
-            .min(Comparator.comparing(OrderScript.Line::at))
+    return script.events().stream()
+            .min(Comparator.comparing(OrderScript.TimedEvent::at))
             .orElseThrow()
             .event()
         instanceof ShopEvent.Paid;
@@ -115,13 +116,13 @@ class OrderScriptTest {
   private static List<OrderScript> scripts(long seed, int orders) {
     SplittableRandom random = new SplittableRandom(seed);
     return IntStream.range(0, orders)
-        .mapToObj(order -> OrderScript.write(random, OPTIONS, "o-" + order, NOW))
+        .mapToObj(order -> OrderScript.generate(random, OPTIONS, "o-" + order, NOW))
         .toList();
   }
 
   private static ShopEvent.Created created(OrderScript script) {
-    return script.lines().stream()
-        .map(OrderScript.Line::event)
+    return script.events().stream()
+        .map(OrderScript.TimedEvent::event)
         .filter(ShopEvent.Created.class::isInstance)
         .map(ShopEvent.Created.class::cast)
         .findFirst()
@@ -129,8 +130,8 @@ class OrderScriptTest {
   }
 
   private static Stream<ShopEvent.Paid> payments(OrderScript script) {
-    return script.lines().stream()
-        .map(OrderScript.Line::event)
+    return script.events().stream()
+        .map(OrderScript.TimedEvent::event)
         .filter(ShopEvent.Paid.class::isInstance)
         .map(ShopEvent.Paid.class::cast);
   }

@@ -22,7 +22,7 @@ class ShopTrafficTest {
           true, 50, Duration.ofSeconds(20), Duration.ofSeconds(60), 0.85, null);
 
   @Test
-  void sendsEventsAsTheServiceReadsThem() {
+  void sendsEventsWithTheFieldsOfTheService() {
     List<ProducerRecord<String, byte[]>> records = play(1, Duration.ofMinutes(2));
 
     JsonNode created = json(first(records, "order-created"));
@@ -46,20 +46,20 @@ class ShopTrafficTest {
   }
 
   @Test
-  void sameSeedSameTraffic() {
+  void theSameSeedGivesTheSameTraffic() {
     assertThat(values(play(5, Duration.ofMinutes(1))))
         .isEqualTo(values(play(5, Duration.ofMinutes(1))))
         .isNotEqualTo(values(play(6, Duration.ofMinutes(1))));
   }
 
   @Test
-  void doesNotCatchUpAfterALongPause() {
+  void skipsOrdersMissedDuringALongPause() {
     try (MockProducer<String, byte[]> producer = producer();
         ShopTraffic traffic =
             new ShopTraffic(producer, OPTIONS, 1, Clock.fixed(START, ZoneOffset.UTC))) {
-      traffic.play(START.plus(Duration.ofHours(8)));
+      traffic.sendDueEvents(START.plus(Duration.ofHours(8)));
       assertThat(producer.history()).hasSizeLessThan(10);
-      traffic.play(START.plus(Duration.ofHours(8)).plusSeconds(4));
+      traffic.sendDueEvents(START.plus(Duration.ofHours(8)).plusSeconds(4));
       assertThat(producer.history()).hasSizeBetween(50, 1_000);
     }
   }
@@ -69,7 +69,7 @@ class ShopTrafficTest {
         ShopTraffic traffic =
             new ShopTraffic(producer, OPTIONS, seed, Clock.fixed(START, ZoneOffset.UTC))) {
       for (long millis = 0; millis < duration.toMillis(); millis += 10) {
-        traffic.play(START.plusMillis(millis));
+        traffic.sendDueEvents(START.plusMillis(millis));
       }
       return producer.history();
     }

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * A broker as a process of its own. Arguments: its directory, its port, the port behind a proxy,
+ * Main class of a broker process. Arguments: its directory, its port, the port behind the proxy and
  * the port of the proxy.
  */
 final class BrokerMain {

@@ -13,13 +13,11 @@ import java.util.concurrent.Callable;
 import java.util.random.RandomGenerator;
 import org.awaitility.core.ConditionTimeoutException;
 
-/** The instances of the service, and an orchestrator that starts anew what has ended. */
+/** The instances of the service, with an orchestrator that replaces ended ones. */
 final class Fleet implements AutoCloseable {
 
   private static final Duration PATIENCE = Duration.ofMinutes(3);
-  private static final List<String> SMALL =
-      List.of("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
-
+  private static final List<String> JVM_OPTIONS = List.of("-Xmx192m");
   private static final Duration COORDINATOR_PATIENCE = Duration.ofSeconds(90);
 
   private final Scenario scenario;
@@ -37,12 +35,12 @@ final class Fleet implements AutoCloseable {
     return instances.size();
   }
 
-  /** Instances that ended without being told to. */
+  /** Returns the number of instances that ended on their own. */
   int endedThemselves() {
     return endedThemselves;
   }
 
-  /** Starts new ones, or stops the youngest as an operator does. */
+  /** Starts new instances, or stops the youngest ones with SIGTERM. */
   void scaleTo(int size) {
     while (instances.size() < size) {
       start();
@@ -52,7 +50,7 @@ final class Fleet implements AutoCloseable {
     }
   }
 
-  /** Kills one and starts another in its place. */
+  /** Kills one instance and starts another in its place. */
   void killOne(RandomGenerator random) {
     instances.remove(random.nextInt(instances.size())).kill();
     start();
@@ -62,7 +60,7 @@ final class Fleet implements AutoCloseable {
     return instances.get(random.nextInt(instances.size()));
   }
 
-  /** Replaces one after the other, each when the last is ready. */
+  /** Replaces the instances one by one, each once the previous one is ready. */
   void roll() {
     for (ServiceProcess old : List.copyOf(instances)) {
       instances.remove(old);
@@ -72,8 +70,8 @@ final class Fleet implements AutoCloseable {
     }
   }
 
-  /** Starts anew what has ended. */
-  void mend() {
+  /** Replaces instances that have ended. */
+  void replaceEnded() {
     for (ServiceProcess instance : List.copyOf(instances)) {
       if (!instance.isAlive()) {
         instances.remove(instance);
@@ -93,25 +91,25 @@ final class Fleet implements AutoCloseable {
   }
 
   /**
-   * A broker that was killed may come back with a group coordinator that could not load its log
-   * ("out of sync with the underlying log", then a failure to replay it), and then nobody joins
-   * until it is started once more.
+   * Waits, and restarts the broker if that takes too long: a killed broker may come back with a
+   * group coordinator that could not load its log ("out of sync with the underlying log", then a
+   * failure to replay it), and then no instance can join the group.
    */
-  private void awaitReady(String who, Callable<Boolean> ready) {
+  private void awaitReady(String what, Callable<Boolean> ready) {
     Callable<Boolean> condition =
         () -> {
-          mend();
+          replaceEnded();
           return ready.call();
         };
     try {
-      await(who).atMost(COORDINATOR_PATIENCE).until(condition);
+      await(what).atMost(COORDINATOR_PATIENCE).until(condition);
     } catch (ConditionTimeoutException e) {
       restartBroker.run();
-      await(who).atMost(PATIENCE).until(condition);
+      await(what).atMost(PATIENCE).until(condition);
     }
   }
 
-  /** The sum of a metric over all instances; empty if none exports it. */
+  /** Returns the sum of a metric over all instances; empty if none exports it. */
   OptionalDouble metric(String name) throws IOException {
     double sum = 0;
     boolean found = false;
@@ -126,13 +124,17 @@ final class Fleet implements AutoCloseable {
   private void start() {
     instances.add(
         scenario.startProcess(
-            scenario.name() + "-" + started++, SMALL, "order-timeout.reconciler.interval", "5s"));
+            scenario.name() + "-" + started++,
+            JVM_OPTIONS,
+            "order-timeout.reconciler.interval",
+            "5s"));
   }
 
   private static void stop(ServiceProcess instance) {
     boolean wasAlive = instance.isAlive();
     if (!instance.stop() && wasAlive) {
-      throw new IllegalStateException("process " + instance.pid() + " does not stop");
+      throw new IllegalStateException(
+          "process " + instance.pid() + " did not stop within its patience");
     }
   }
 

@@ -1,4 +1,4 @@
-/** Everything fails, at random, while orders come and go; in the end every order is judged. */
+/** Random faults of everything the service depends on, under load. Every order is judged. */
 @NullMarked
 package io.ordertimeout.it.chaos;
 

@@ -11,10 +11,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-/** The machine's own Chromium, without a window. To be used by the thread that started it. */
+/** The machine's own Chromium, headless. Must only be used by the thread that started it. */
 final class Chromium implements AutoCloseable {
 
-  /** Nothing is fetched from anywhere, not even by the browser for itself. */
+  /** Disables the browser's own network traffic, such as updates. */
   private static final List<String> ARGUMENTS =
       List.of(
           "--no-sandbox",
@@ -59,11 +59,11 @@ final class Chromium implements AutoCloseable {
         .orElseThrow(
             () ->
                 new IllegalStateException(
-                    "there is no program 'chromium' on the PATH, which these tests drive;"
-                        + " install the package chromium (apt-get install chromium)"));
+                    "chromium is not on the PATH; install it to run these tests"
+                        + " (apt-get install chromium)"));
   }
 
-  /** Somebody who looks at the console of a service. */
+  /** Opens a browser context for the console of a service. */
   Visit visit(URI service, Look look) {
     return new Visit(browser.newContext(look.options()), service);
   }

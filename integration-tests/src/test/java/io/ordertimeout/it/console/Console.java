@@ -3,7 +3,7 @@ package io.ordertimeout.it.console;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 
-/** A service on a stage of its own, and a browser to look at its console. */
+/** A service with its own topics and database, and a browser to use its console. */
 final class Console implements AutoCloseable {
 
   private final Scenario scenario;
@@ -16,9 +16,9 @@ final class Console implements AutoCloseable {
     this.chromium = chromium;
   }
 
-  /** Opens one, with more settings of the service given as pairs. */
+  /** Starts both; more settings of the service are pairs of name and value. */
   static Console open(String... more) {
-    // First, since it may be missing.
+    // First, because it may not be installed.
     Chromium chromium = Chromium.start();
     Scenario scenario = Scenario.create();
     return new Console(scenario, scenario.startService(more), chromium);

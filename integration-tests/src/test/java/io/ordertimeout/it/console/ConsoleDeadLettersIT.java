@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
-/** Dead letters are found, read, mended and published again. */
+/** Listing, inspecting, correcting and replaying dead letters. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Tag("chromium")
 class ConsoleDeadLettersIT {
@@ -31,14 +31,14 @@ class ConsoleDeadLettersIT {
   }
 
   @Test
-  void aPaymentIsMendedAndPublishedAgain() {
+  void correctsAndReplaysAPayment() {
     scenario.shop().created("in doubt", Map.of("timeout", "PT1H"));
     scenario.awaitState("in doubt", "PENDING");
     String broken = "{\"order\":\"in doubt\",\n \"note\":\"<b>\"}";
     send(scenario.topics().paid(), "in doubt", broken);
     awaitLetters(scenario.topics().paid(), 1);
     try (Visit visit = console.visit()) {
-      visit.comeAsOperator(
+      visit.openAsOperator(
           "dead-letters?topic=" + TopicNames.deadLetters(scenario.topics().paid()));
       Locator row = visit.page().locator("main tbody tr");
       assertThat(row).containsText("orderId is missing");
@@ -48,10 +48,10 @@ class ConsoleDeadLettersIT {
       visit.button("Replay").click();
       assertThat(visit.dialog().getByLabel("Value")).hasValue(broken);
       visit.dialog().getByLabel("Value").fill("{\"orderId\":\"in doubt\",\"paymentId\":\"p-7\"}");
-      visit.because("the producer was wrong").confirm("Publish again");
+      visit.because("the producer was wrong").confirm("Replay");
       scenario.awaitState("in doubt", "PAID");
       assertThat(visit.page().locator(".notice"))
-          .containsText("mended, as " + scenario.topics().paid());
+          .containsText("with a corrected value, as " + scenario.topics().paid());
 
       visit.link("in doubt").click();
       assertThat(visit.page().locator(".summary")).containsText("p-7");
@@ -59,7 +59,7 @@ class ConsoleDeadLettersIT {
   }
 
   @Test
-  void aLetterThatIsNoTextIsShownAndPublishedAsItCame() {
+  void showsABinaryDeadLetterAndReplaysItUnchanged() {
     byte[] garbage = {(byte) 0xff, 0, (byte) 0xfe};
     Shop.await(
         scenario
@@ -67,25 +67,25 @@ class ConsoleDeadLettersIT {
             .send(new ProducerRecord<>(scenario.topics().closed(), Shop.utf8("x"), garbage)));
     awaitLetters(scenario.topics().closed(), 1);
     try (Visit visit = console.visit()) {
-      visit.comeAsOperator(
+      visit.openAsOperator(
           "dead-letters?topic=" + TopicNames.deadLetters(scenario.topics().closed()));
       visit.page().locator("main tbody a").first().click();
       assertThat(visit.page().locator("pre")).hasText("/wD+");
       visit.button("Replay").click();
-      visit.because("again").confirm("Publish again");
-      assertThat(visit.page().locator(".notice")).containsText("as it was");
+      visit.because("again").confirm("Replay");
+      assertThat(visit.page().locator(".notice")).containsText("unchanged, as");
     }
     awaitLetters(scenario.topics().closed(), 2);
   }
 
   @Test
-  void thereAreMoreThanOnOnePage() {
+  void loadsMoreThanOnePage() {
     for (int i = 0; i < 60; i++) {
       send(scenario.topics().created(), "key-" + i, "nonsense " + i);
     }
     awaitLetters(scenario.topics().created(), 60);
     try (Visit visit = console.visit()) {
-      visit.comeAsViewer(
+      visit.openAsViewer(
           "dead-letters?topic=" + TopicNames.deadLetters(scenario.topics().created()));
       assertThat(visit.page().locator("main tbody tr")).hasCount(50);
       visit.button("Show more").click();

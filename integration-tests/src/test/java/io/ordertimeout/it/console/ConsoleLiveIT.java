@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
-/** What is shown is what is so, and says when it is not. */
+/** Live updates of the overview, and its behaviour when they stop. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Tag("chromium")
 class ConsoleLiveIT {
@@ -27,9 +27,9 @@ class ConsoleLiveIT {
   }
 
   @Test
-  void numbersChangeWithoutAReload() {
+  void updatesFiguresWithoutAReload() {
     try (Visit visit = console.visit()) {
-      visit.comeAsViewer("overview");
+      visit.openAsViewer("overview");
       String before = visit.figure("pending").textContent();
       visit.page().evaluate("() => { window.loadedOnce = true; }");
       for (int i = 0; i < 3; i++) {
@@ -44,16 +44,16 @@ class ConsoleLiveIT {
                   .getByRole(
                       AriaRole.TABLE,
                       new Page.GetByRoleOptions()
-                          .setName("Orders and amounts that come due within some minutes")))
+                          .setName("Orders and amounts due within the next hour")))
           .containsText(Pattern.compile("CHF.*7\\.50"));
       assertThat(visit.page().locator(".plot").first())
-          .hasAttribute("aria-label", Pattern.compile("at most [1-9]"));
+          .hasAttribute("aria-label", Pattern.compile("maximum [1-9]"));
       assertThat(visit.page().evaluate("() => window.loadedOnce")).isEqualTo(true);
     }
   }
 
   @Test
-  void whatIsOldSaysSoAndIsNewAgainOnceTheServiceIsBack() {
+  void marksDataAsStaleUntilTheServiceIsReachableAgain() {
     URI direct = console.service().http().base();
     try (TcpProxy way = TcpProxy.to(direct.getPort());
         Visit visit =
@@ -61,22 +61,22 @@ class ConsoleLiveIT {
                 .chromium()
                 .visit(URI.create("http://127.0.0.1:" + way.port()), Look.DESKTOP_LIGHT)
                 .expectingCuts()) {
-      visit.comeAsViewer("overview");
+      visit.openAsViewer("overview");
       String before = visit.figure("pending").textContent();
       way.refuse();
-      assertThat(visit.page().locator("#old")).containsText("The service cannot be reached");
-      assertThat(visit.page().locator("#connection")).containsText("Old");
+      assertThat(visit.page().locator("#stale")).containsText("The service is unreachable");
+      assertThat(visit.page().locator("#connection")).containsText("Stale");
 
       create("while-cut", "PT4M", "EUR");
       way.restore();
-      assertThat(visit.page().locator("#old")).isHidden();
+      assertThat(visit.page().locator("#stale")).isHidden();
       visit.awaitLive();
       assertThat(visit.figure("pending")).hasText(String.valueOf(Integer.parseInt(before) + 1));
     }
   }
 
   @Test
-  void aConnectionThatHasGoneSilentIsMadeAnew() {
+  void reconnectsWhenTheConnectionGoesSilent() {
     URI direct = console.service().http().base();
     try (TcpProxy way = TcpProxy.to(direct.getPort());
         Visit visit =
@@ -84,21 +84,21 @@ class ConsoleLiveIT {
                 .chromium()
                 .visit(URI.create("http://127.0.0.1:" + way.port()), Look.DESKTOP_LIGHT)
                 .expectingCuts()) {
-      visit.comeAsViewer("overview");
+      visit.openAsViewer("overview");
       way.blackHole();
-      assertThat(visit.page().locator("#old")).isVisible();
-      assertThat(visit.page().locator("#old")).containsText("The service cannot be reached");
+      assertThat(visit.page().locator("#stale")).isVisible();
+      assertThat(visit.page().locator("#stale")).containsText("The service is unreachable");
       way.restore();
-      assertThat(visit.page().locator("#old")).isHidden();
+      assertThat(visit.page().locator("#stale")).isHidden();
     }
   }
 
   @Test
-  void theForecastCanBeReadAsATable() {
+  void showsTheForecastAsATable() {
     create("in a table", "PT2M", "EUR");
     try (Visit visit = console.visit()) {
-      visit.comeAsViewer("overview");
-      visit.page().locator("figure").first().getByText("As a table").click();
+      visit.openAsViewer("overview");
+      visit.page().locator("figure").first().getByText("Show as table").click();
       assertThat(visit.page().locator("figure").first().locator("tbody tr")).hasCount(60);
     }
   }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
-/** Who somebody is, is asked for once, and kept no longer than it has to be. */
+/** Logging in with a password, a token or an identity provider, and the end of a session. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Tag("chromium")
 class ConsoleLogInIT {
@@ -27,31 +27,32 @@ class ConsoleLogInIT {
   }
 
   @Test
-  void aWrongPasswordIsRefusedAndTheRightOneOpensTheConsole() {
+  void rejectsAWrongPasswordAndAcceptsTheRightOne() {
     try (Visit visit = console.visit().expecting(401, "/api/session")) {
-      visit.come("overview").logIn("operator", "wrong");
-      assertThat(visit.page().getByRole(AriaRole.ALERT)).containsText("another password");
+      visit.open("overview").logIn("operator", "wrong");
+      assertThat(visit.page().getByRole(AriaRole.ALERT))
+          .containsText("wrong user name or password");
       assertThat(visit.page().locator("nav")).isHidden();
 
       visit.logIn("operator", Http.OPERATOR_PASSWORD).awaitLive();
       assertThat(visit.figure("pending")).hasText("0");
-      assertThat(visit.page().locator("#who")).containsText("operator");
+      assertThat(visit.page().locator("#user")).containsText("operator");
     }
   }
 
   @Test
-  void whatSomebodyCameForIsShownOnceTheyAreLoggedIn() {
+  void showsTheRequestedViewAfterLogIn() {
     try (Visit visit = console.visit()) {
-      visit.comeAsOperator("audit");
-      assertThat(visit.heading()).hasText("Audit");
-      assertThat(visit.page()).hasTitle("Audit · Order timeout");
+      visit.openAsOperator("audit");
+      assertThat(visit.heading()).hasText("Audit log");
+      assertThat(visit.page()).hasTitle("Audit log · Order timeout");
     }
   }
 
   @Test
-  void aSessionOutlivesAReloadAndEndsWithTheLogOut() {
+  void keepsTheSessionOnReloadAndEndsItOnLogOut() {
     try (Visit visit = console.visit()) {
-      visit.comeAsOperator("shards");
+      visit.openAsOperator("shards");
       visit.page().reload();
       visit.awaitLive();
       assertThat(visit.heading()).hasText("Shards and instances");
@@ -64,37 +65,38 @@ class ConsoleLogInIT {
   }
 
   @Test
-  void aSessionThatTheServiceHasForgottenLeadsBackToTheLogIn() {
+  void returnsToTheLogInWhenTheSessionIsLost() {
     try (Visit visit = console.visit().expecting(401, "/api/")) {
-      visit.comeAsOperator("pauses");
+      visit.openAsOperator("pauses");
       visit.page().context().clearCookies();
-      visit.link("Audit").click();
+      visit.link("Audit log").click();
       assertThat(visit.heading()).hasText("Log in");
-      assertThat(visit.page().locator("main")).containsText("You are logged out");
+      assertThat(visit.page().locator("main")).containsText("You have been logged out");
 
       visit.logIn("viewer", Http.VIEWER_PASSWORD).awaitLive();
-      assertThat(visit.heading()).hasText("Audit");
+      assertThat(visit.heading()).hasText("Audit log");
     }
   }
 
   @Test
-  void whoeverFailsTooOftenIsToldHowLongToWait() {
-    try (Service strict = console.scenario().startService("order-timeout.access.max-failures", "1");
+  void showsHowLongToWaitAfterTooManyFailures() {
+    try (Service strict =
+            console.scenario().startService("order-timeout.access.max-failures", "1");
         Visit visit =
             console
                 .chromium()
                 .visit(strict.http().base(), Look.DESKTOP_LIGHT)
                 .expecting(401, "/api/session")
                 .expecting(429, "/api/session")) {
-      visit.come("overview").logIn("operator", "wrong");
-      assertThat(visit.page().locator("main")).containsText("another password");
+      visit.open("overview").logIn("operator", "wrong");
+      assertThat(visit.page().locator("main")).containsText("wrong user name or password");
       visit.logIn("operator", Http.OPERATOR_PASSWORD);
       assertThat(visit.page().locator("main")).containsText("Try again in 5 min");
     }
   }
 
   @Test
-  void aTokenIsKeptInMemoryAlone() {
+  void keepsATokenInMemoryOnly() {
     try (TokenIssuer issuer = TokenIssuer.start();
         Service service = console.scenario().startService(issuer.settings());
         Visit visit =
@@ -103,20 +105,20 @@ class ConsoleLogInIT {
                 .visit(service.http().base(), Look.DESKTOP_LIGHT)
                 .expecting(401, "/api/session")
                 .expecting(403, "/api/forecast")) {
-      visit.come("pauses");
+      visit.open("pauses");
       tryToken(visit, issuer.forgedToken("order-timeout-operator"));
-      assertThat(visit.page().locator("main")).containsText("a token that is not valid");
+      assertThat(visit.page().locator("main")).containsText("invalid token");
       tryToken(visit, issuer.token("somebody-else"));
       assertThat(visit.page().locator("main")).containsText("has no role");
 
       String token = issuer.token("order-timeout-operator");
       tryToken(visit, token);
       visit.awaitLive();
-      assertThat(visit.page().locator("#who")).containsText("jane");
+      assertThat(visit.page().locator("#user")).containsText("jane");
       visit.button("Pause expiry").click();
-      visit.dialog().getByLabel("They stay").check();
-      visit.because("a try").confirm("Pause");
-      assertThat(visit.page().locator("main")).containsText("By jane");
+      visit.dialog().getByLabel("Keep deadlines").check();
+      visit.because("a try").confirm("Pause expiry");
+      assertThat(visit.page().locator("main")).containsText("Placed by jane");
 
       assertThat(visit.page().evaluate(STORED)).asString().doesNotContain(token);
       visit.page().reload();
@@ -125,34 +127,35 @@ class ConsoleLogInIT {
   }
 
   @Test
-  void aProviderLogsInWhoIsKnownThere() {
+  void logsInThroughAnIdentityProvider() {
     try (TokenIssuer provider = TokenIssuer.start();
         Service service = console.scenario().startService(provider.logInSettings());
         Visit visit =
             console
                 .chromium()
-                // For a browser another site than that of the provider.
+                // The browser must see a different site than the provider's.
                 .visit(
                     URI.create("http://localhost:" + service.http().base().getPort()),
                     Look.DESKTOP_LIGHT)
-                .expectingToLeaveFor(provider.uri())) {
-      visit.come("pauses");
+                .expectingRequestsTo(provider.uri())) {
+      visit.open("pauses");
       visit.link("Log in with the shop").click();
-      assertThat(visit.page().locator("main")).containsText("Your log-in was refused");
+      assertThat(visit.page().locator("main"))
+          .containsText("The identity provider rejected your log-in");
 
       provider.logIn("somebody-else");
       visit.link("Log in with the shop").click();
       assertThat(visit.page().locator("main"))
-          .containsText("You are logged in as jane, who has no role");
+          .containsText("You are logged in as jane. This account has no role");
 
       provider.logIn("order-timeout-operator");
       visit.link("Log in with the shop").click();
       visit.awaitLive();
       assertThat(visit.heading()).hasText("Pauses, holds and parked orders");
       visit.button("Pause expiry").click();
-      visit.dialog().getByLabel("They stay").check();
-      visit.because("a try").confirm("Pause");
-      assertThat(visit.page().locator("main")).containsText("By jane");
+      visit.dialog().getByLabel("Keep deadlines").check();
+      visit.because("a try").confirm("Pause expiry");
+      assertThat(visit.page().locator("main")).containsText("Placed by jane");
 
       visit.button("Log out").click();
       assertThat(visit.heading()).hasText("Log in");

@@ -25,8 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Every view can be read by everybody, wide and narrow, light and dark; and by viewers without
- * anything to change. What they look like is kept in {@code target/screenshots}.
+ * Accessibility and layout of every view, on desktops and phones, in the light and dark theme; and
+ * read-only access for viewers. Screenshots are written to {@code target/screenshots}.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Tag("chromium")
@@ -45,7 +45,7 @@ class ConsoleLookIT {
           "order?id=" + LONG_ID,
           ".timeline",
           "order?id=parked",
-          ".waits",
+          ".waiting",
           "pauses",
           "main tbody tr",
           "shards",
@@ -80,7 +80,7 @@ class ConsoleLookIT {
     scenario.awaitState("parked", "PENDING");
     send(scenario.topics().paid(), "parked", "{\"order\":\"parked\"}");
     send(scenario.topics().created(), "no order", "not <b>JSON</b> at all");
-    // An hour of another instance, as it would have told of it.
+    // An hour of activity as another instance would have recorded it.
     scenario
         .database()
         .execute(
@@ -119,7 +119,7 @@ class ConsoleLookIT {
             Scenario.in(Duration.ofHours(5)).toString(),
             "reason",
             "The customer asked for more time"));
-    await("what is to be seen")
+    await("the data on display")
         .atMost(Duration.ofSeconds(60))
         .until(
             () ->
@@ -138,9 +138,9 @@ class ConsoleLookIT {
 
   @ParameterizedTest
   @EnumSource
-  void everyViewIsAccessibleAndFitsItsWindow(Look look) {
+  void everyViewIsAccessibleAndFitsTheWindow(Look look) {
     try (Visit visit = console.visit(look)) {
-      visit.come("overview");
+      visit.open("overview");
       assertThat(visit.heading()).hasText("Log in");
       check(visit, "log-in", look);
       visit.logIn("operator", Http.OPERATOR_PASSWORD).awaitLive();
@@ -174,17 +174,17 @@ class ConsoleLookIT {
             .setFullPage(!name.equals("dialog")));
     assertThat(new AxeBuilder(page).analyze().getViolations())
         .as("%s, %s", name, look)
-        .extracting(ConsoleLookIT::told)
+        .extracting(ConsoleLookIT::describe)
         .isEmpty();
     assertThat(
             page.evaluate(
                 "() => document.documentElement.scrollWidth"
                     + " - document.documentElement.clientWidth"))
-        .as("how much of %s is beyond the window, %s", name, look)
+        .as("horizontal overflow of %s, %s", name, look)
         .isEqualTo(0);
   }
 
-  private static String told(Rule rule) {
+  private static String describe(Rule rule) {
     return rule.getId()
         + ": "
         + rule.getHelp()
@@ -192,26 +192,26 @@ class ConsoleLookIT {
   }
 
   @Test
-  void aViewerSeesEverythingAndNothingToChangeItWith() {
+  void viewersSeeEveryViewWithoutControlsForChanges() {
     try (Visit visit = console.visit()) {
-      visit.comeAsViewer("overview");
+      visit.openAsViewer("overview");
       VIEWS.forEach(
           (view, sign) -> {
             visit.go(view);
             assertThat(visit.page().locator(sign).first()).isVisible();
             assertThat(visit.page().locator("[aria-busy]")).hasCount(0);
-            assertOnlyLooks(visit);
+            assertReadOnly(visit);
           });
       visit.go("dead-letters");
       visit.page().locator("main tbody a").first().click();
       assertThat(visit.page().locator("pre")).isVisible();
-      assertOnlyLooks(visit);
+      assertReadOnly(visit);
     }
   }
 
-  private static void assertOnlyLooks(Visit visit) {
+  private static void assertReadOnly(Visit visit) {
     List<String> buttons =
         visit.page().locator("button").all().stream().map(Locator::textContent).toList();
-    assertThat(List.of("Log out", "Search", "Show", "Show more")).containsAll(buttons);
+    assertThat(List.of("Log out", "Search", "Filter", "Show more")).containsAll(buttons);
   }
 }

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
-/** Orders are found, looked at and changed. */
+/** Searching, inspecting and changing orders. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Tag("chromium")
 class ConsoleOrdersIT {
@@ -34,7 +34,7 @@ class ConsoleOrdersIT {
   }
 
   @Test
-  void ordersAreFoundByTheirStateAndTheBeginningOfTheirIdsPageByPage() {
+  void findsOrdersByStateAndIdPrefixPageByPage() {
     Instant deadline = Scenario.in(Duration.ofHours(2));
     for (int i = 0; i < 60; i++) {
       scenario.create("found-%02d".formatted(i), 0, deadline.plusSeconds(i));
@@ -42,9 +42,9 @@ class ConsoleOrdersIT {
     scenario.pay("found-07", 0);
     scenario.awaitState("found-07", "PAID");
     try (Visit visit = console.visit()) {
-      visit.comeAsViewer("orders");
+      visit.openAsViewer("orders");
       Page page = visit.page();
-      page.getByLabel("Order id begins with").fill("found-");
+      page.getByLabel("Order ID starts with").fill("found-");
       visit.button("Search").click();
       assertThat(rows(visit)).hasCount(50);
       assertThat(rows(visit).first()).containsText("found-00");
@@ -64,12 +64,12 @@ class ConsoleOrdersIT {
   }
 
   @Test
-  void ordersAreFoundByTheirDeadlines() {
+  void findsOrdersByDeadline() {
     Instant deadline = Instant.parse("2027-06-01T10:00:00Z");
     scenario.create("of-june", 0, deadline, Instant.now());
     scenario.awaitState("of-june", "PENDING");
     try (Visit visit = console.visit()) {
-      visit.comeAsViewer("orders");
+      visit.openAsViewer("orders");
       // Noon in Berlin.
       visit.page().getByLabel("Deadline from").fill("2027-06-01T12:00");
       visit.page().getByLabel("Deadline before").fill("2027-06-01T12:00:01");
@@ -81,16 +81,16 @@ class ConsoleOrdersIT {
       visit.page().getByLabel("Deadline from").fill("2027-06-01T12:00:01");
       visit.page().getByLabel("Deadline before").fill("2027-06-01T12:00:02");
       visit.button("Search").click();
-      assertThat(visit.page().locator("main")).containsText("No order is like that.");
+      assertThat(visit.page().locator("main")).containsText("No orders match your search.");
     }
   }
 
   @Test
-  void anOrderTellsWhatHappenedAsItHappens() {
+  void updatesTheTimelineOfAnOrder() {
     scenario
         .shop()
         .created(
-            "told",
+            "timeline",
             Map.of(
                 "timeout",
                 "PT1H",
@@ -98,63 +98,63 @@ class ConsoleOrdersIT {
                 "web",
                 "amount",
                 Map.of("value", 12.5, "currency", "EUR")));
-    scenario.awaitState("told", "PENDING");
+    scenario.awaitState("timeline", "PENDING");
     try (Visit visit = console.visit()) {
-      visit.comeAsViewer("order?id=told");
+      visit.openAsViewer("order?id=timeline");
       assertThat(visit.page().locator(".summary")).containsText("€12.50");
-      assertThat(visit.page().locator(".waits")).containsText("its payment deadline, in 59 min");
+      assertThat(visit.page().locator(".waiting")).containsText("The order is due in 59 min");
       assertThat(timeline(visit)).containsText(new String[] {"Created", "Registered"});
 
-      scenario.shop().paid("told", "p-1");
+      scenario.shop().paid("timeline", "p-1");
       assertThat(timeline(visit)).containsText(new String[] {"Created", "Registered", "Paid"});
       assertThat(visit.page().locator(".summary")).containsText("p-1");
-      assertThat(visit.page().locator(".waits")).hasCount(0);
+      assertThat(visit.page().locator(".waiting")).hasCount(0);
     }
   }
 
   @Test
-  void anOrderIsExtendedForAReasonThatItsTimelineTells() {
+  void extendsAnOrderAndRecordsTheReason() {
     scenario.create("extended", 0, Scenario.in(Duration.ofHours(1)));
     scenario.awaitState("extended", "PENDING");
     Instant first = Objects.requireNonNull(scenario.database().deadline("extended"));
     try (Visit visit = console.visit()) {
-      visit.comeAsOperator("order?id=extended");
+      visit.openAsOperator("order?id=extended");
       visit.button("Extend").click();
-      visit.press("Extend");
-      // The browser itself asks for the reason.
+      visit.press("Extend deadline");
+      // The browser validates that a reason is given.
       assertThat(visit.dialog()).isVisible();
       visit.dialog().getByText("+1 day").click();
-      visit.because("the customer <b>asked</b>").confirm("Extend");
+      visit.because("the customer <b>asked</b>").confirm("Extend deadline");
 
       Locator entry = timeline(visit).last();
-      assertThat(entry).containsText("Deadline moved by operator");
+      assertThat(entry).containsText("Deadline extended by operator");
       assertThat(entry).containsText("the customer <b>asked</b>");
-      assertThat(visit.page().locator("#told")).containsText("The deadline has moved");
+      assertThat(visit.page().locator("#toast")).containsText("The deadline has been extended");
       Instant second = Objects.requireNonNull(scenario.database().deadline("extended"));
       assertThat(Duration.between(first, second))
           .isBetween(Duration.ofHours(23), Duration.ofHours(25));
 
-      visit.link("What operators did to it").click();
+      visit.link("Audit log of this order").click();
       assertThat(rows(visit)).hasCount(1);
-      assertThat(rows(visit)).containsText("moved the deadline of order extended");
+      assertThat(rows(visit)).containsText("extended the deadline of order extended");
     }
   }
 
   @Test
-  void anOrderIsCancelledAtOnce() {
+  void cancelsAnOrderImmediately() {
     scenario.create("fraud", 0, Scenario.in(Duration.ofHours(1)));
     scenario.awaitState("fraud", "PENDING");
     try (Visit visit = console.visit()) {
-      visit.comeAsOperator("order?id=fraud");
+      visit.openAsOperator("order?id=fraud");
       visit.button("Cancel now").click();
-      visit.because("fraud").confirm("Cancel the order");
+      visit.because("fraud").confirm("Cancel order");
       scenario.outcomes().awaitCancelled("fraud");
       assertThat(timeline(visit))
           .containsText(
               new String[] {
                 "Created",
                 "Registered",
-                "Cancellation asked for",
+                "Cancellation requested",
                 "Cancelled",
                 "Cancellation published"
               });
@@ -163,58 +163,59 @@ class ConsoleOrdersIT {
   }
 
   @Test
-  void anOrderIsClosed() {
+  void closesAnOrder() {
     scenario.create("closed here", 0, Scenario.in(Duration.ofHours(1)));
     scenario.awaitState("closed here", "PENDING");
     try (Visit visit = console.visit()) {
-      visit.comeAsOperator("order?id=closed%20here");
+      visit.openAsOperator("order?id=closed%20here");
       visit.button("Close").click();
-      visit.because("paid in cash").confirm("Close the order");
+      visit.because("paid in cash").confirm("Close order");
       assertThat(timeline(visit).last()).containsText("paid in cash");
       assertThat(scenario.database().state("closed here")).isEqualTo("CLOSED");
     }
   }
 
   @Test
-  void aParkedOrderIsReleased() {
+  void releasesAParkedOrder() {
     scenario.create("parked", 0, Scenario.in(Duration.ofHours(1)));
     scenario.awaitState("parked", "PENDING");
     scenario
         .database()
         .execute("insert into parked_order (order_id, shard, reason) values ('parked', 0, 'x')");
     try (Visit visit = console.visit()) {
-      visit.comeAsOperator("pauses");
+      visit.openAsOperator("pauses");
       visit.link("parked").click();
-      assertThat(visit.page().locator(".waits")).containsText("an operator to release it");
+      assertThat(visit.page().locator(".waiting"))
+          .containsText("waits for an operator to release it");
       visit.button("Release").click();
-      visit.because("mended").confirm("Release");
+      visit.because("fixed").confirm("Release order");
       assertThat(timeline(visit).last()).containsText("Released");
       assertThat(visit.button("Release")).hasCount(0);
     }
   }
 
   @Test
-  void whatCannotBeDoneSaysWhy() {
+  void explainsWhyAChangeIsRejected() {
     scenario.create("paid meanwhile", 0, Scenario.in(Duration.ofHours(1)));
     scenario.awaitState("paid meanwhile", "PENDING");
     try (Visit visit = console.visit().expecting(409, "/api/order/close")) {
-      visit.comeAsOperator("order?id=paid%20meanwhile");
+      visit.openAsOperator("order?id=paid%20meanwhile");
       visit.button("Close").click();
       scenario.pay("paid meanwhile", 0);
       scenario.awaitState("paid meanwhile", "PAID");
-      visit.because("too late").press("Close the order");
-      assertThat(visit.complaint()).containsText("a decision is never changed");
-      visit.press("Leave it");
+      visit.because("too late").press("Close order");
+      assertThat(visit.dialogError()).containsText("a decision is never changed");
+      visit.press("Cancel");
       assertThat(visit.dialog()).hasCount(0);
     }
   }
 
   @Test
-  void whatIsAskedForAgainAfterALostAnswerIsDoneOnce() {
+  void appliesAChangeOnceWhenItIsRetriedAfterALostResponse() {
     scenario.create("answer lost", 0, Scenario.in(Duration.ofHours(1)));
     scenario.awaitState("answer lost", "PENDING");
     try (Visit visit = console.visit().expectingCuts()) {
-      visit.comeAsOperator("order?id=answer%20lost");
+      visit.openAsOperator("order?id=answer%20lost");
       List<String> keys = new ArrayList<>();
       visit
           .page()
@@ -223,7 +224,7 @@ class ConsoleOrdersIT {
               route -> {
                 keys.add(route.request().headerValue("Idempotency-Key"));
                 if (keys.size() == 1) {
-                  // The service does it, and nobody hears of it.
+                  // The service makes the change, but the browser gets no response.
                   route.fetch();
                   route.abort();
                 } else {
@@ -231,9 +232,9 @@ class ConsoleOrdersIT {
                 }
               });
       visit.button("Extend").click();
-      visit.because("once").press("Extend");
-      assertThat(visit.complaint()).containsText("Nothing is known of what it did");
-      visit.confirm("Extend");
+      visit.because("once").press("Extend deadline");
+      assertThat(visit.dialogError()).containsText("It is unknown whether the change was made");
+      visit.confirm("Extend deadline");
 
       assertThat(keys).hasSize(2).doesNotContainNull();
       assertThat(keys.get(0)).hasSizeGreaterThan(20).isEqualTo(keys.get(1));
@@ -246,7 +247,7 @@ class ConsoleOrdersIT {
   }
 
   @Test
-  void whatOrdersSayIsTextAndNothingElse() {
+  void rendersDataFromOrdersAsTextOnly() {
     String orderId = "<img src=/console/x onerror=\"alert(1)\">/?#%2F&+ é漢\u202Egnp";
     scenario
         .shop()
@@ -254,24 +255,24 @@ class ConsoleOrdersIT {
     scenario.awaitState(orderId, "PENDING");
     try (Visit visit = console.visit()) {
       visit.page().onDialog(dialog -> dialog.dismiss());
-      visit.comeAsOperator("orders?prefix=" + encoded("<img"));
+      visit.openAsOperator("orders?prefix=" + encoded("<img"));
       assertThat(rows(visit)).containsText("<script>alert(2)</script>");
       rows(visit).getByRole(AriaRole.LINK).click();
       assertThat(visit.heading())
           .hasText("Order <img src=/console/x onerror=\"alert(1)\">/?#%2F&+ é漢\\u{202E}gnp");
       assertThat(visit.page().locator("main img, main script")).hasCount(0);
       visit.button("Close").click();
-      visit.because("🧾 → \"'<i>").confirm("Close the order");
+      visit.because("🧾 → \"'<i>").confirm("Close order");
       assertThat(timeline(visit).last()).containsText("🧾 → \"'<i>");
       assertThat(scenario.database().state(orderId)).isEqualTo("CLOSED");
     }
   }
 
   @Test
-  void anOrderThatNobodyKnowsIsSaidToBeUnknown() {
+  void reportsAnUnknownOrder() {
     try (Visit visit = console.visit().expecting(404, "/api/order")) {
-      visit.comeAsViewer("order?id=nobody%27s");
-      assertThat(visit.page().locator("main")).containsText("No order of that id is known");
+      visit.openAsViewer("order?id=nobody%27s");
+      assertThat(visit.page().locator("main")).containsText("No order has this ID");
     }
   }
 

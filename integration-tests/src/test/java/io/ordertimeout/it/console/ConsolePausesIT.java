@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Expiry is paused, and let go on. */
+/** Pausing expiry, ending pauses and lifting holds. */
 @Tag("chromium")
 class ConsolePausesIT {
 
@@ -27,14 +27,14 @@ class ConsolePausesIT {
   }
 
   @Test
-  void allIsPausedUntilThePauseIsEnded() {
+  void pausesAllOrdersUntilThePauseIsEnded() {
     try (Visit visit = console.visit()) {
-      visit.comeAsOperator("overview");
-      assertThat(visit.page().locator(".standing")).containsText("Nothing stands in the way");
+      visit.openAsOperator("overview");
+      assertThat(visit.page().locator(".status")).containsText("Operating normally");
       visit.button("Pause expiry").click();
-      visit.dialog().getByLabel("They stay").check();
-      visit.because("the payment provider is down").confirm("Pause");
-      assertThat(visit.page().locator(".standing")).containsText("nothing is cancelled");
+      visit.dialog().getByLabel("Keep deadlines").check();
+      visit.because("the payment provider is down").confirm("Pause expiry");
+      assertThat(visit.page().locator(".status")).containsText("no order is cancelled");
       Instant deadline = Scenario.in(Duration.ofSeconds(1));
       scenario.create("held", 0, deadline);
       scenario.awaitPast(deadline);
@@ -42,9 +42,9 @@ class ConsolePausesIT {
       assertThat(scenario.database().state("held")).isEqualTo("PENDING");
 
       visit.button("End pause 1").click();
-      visit.because("it is up again").confirm("End the pause");
+      visit.because("it is up again").confirm("End pause");
       scenario.outcomes().awaitCancelled("held");
-      assertThat(visit.page().locator(".standing")).containsText("Nothing stands in the way");
+      assertThat(visit.page().locator(".status")).containsText("Operating normally");
       assertThat(visit.figure("overdue")).hasText("0");
 
       visit.go("pauses");
@@ -55,24 +55,24 @@ class ConsolePausesIT {
   }
 
   @Test
-  void aChannelIsPausedForAWhileAndItsDeadlinesMove() {
+  void pausesOneChannelForSomeTimeAndExtendsDeadlines() {
     try (Visit visit = console.visit()) {
-      visit.comeAsOperator("pauses");
+      visit.openAsOperator("pauses");
       visit.button("Pause expiry").click();
-      visit.dialog().getByLabel("Those of one channel").check();
-      visit.dialog().getByLabel("They move").check();
+      visit.dialog().getByLabel("One channel").check();
+      visit.dialog().getByLabel("Extend deadlines").check();
       visit.dialog().getByText("in 4 h").click();
-      visit.because("store <closed> é 漢").press("Pause");
-      assertThat(visit.complaint()).containsText("Name the channel");
+      visit.because("store <closed> é 漢").press("Pause expiry");
+      assertThat(visit.dialogError()).containsText("Enter a channel");
       visit
           .dialog()
           .getByLabel("Channel", new Locator.GetByLabelOptions().setExact(true))
           .fill("store");
-      visit.confirm("Pause");
+      visit.confirm("Pause expiry");
 
       Locator item = visit.page().locator(".item");
       assertThat(item).containsText("Paused: channel store");
-      assertThat(item).containsText("in 3 h 59 min; deadlines move");
+      assertThat(item).containsText("(in 3 h 59 min); extends deadlines");
       assertThat(item).containsText("store <closed> é 漢");
       assertThat(scenario.database().text("select channel from expiry_pause where moves_deadlines"))
           .isEqualTo("store");
@@ -81,25 +81,26 @@ class ConsolePausesIT {
       scenario.shop().created("of the web", Map.of("timeout", "PT1S", "channel", "web"));
       scenario.outcomes().awaitCancelled("of the web");
       visit.go("order?id=of%20the%20store");
-      assertThat(visit.page().locator(".waits")).containsText("the end of pause 1");
+      assertThat(visit.page().locator(".waiting"))
+          .containsText("Pause 1 suspends expiry for channel store");
     }
   }
 
   @Test
-  void aHoldIsLifted() {
+  void liftsAHold() {
     scenario
         .database()
         .execute(
             "insert into expiry_hold (shard, reason, detail)"
                 + " values (1, 'LOST_RECORDS', 'order-paid-1 begins at 7, read up to 3')");
     try (Visit visit = console.visit()) {
-      visit.comeAsOperator("overview");
-      assertThat(visit.page().locator(".standing")).containsText("Shard 1 held");
+      visit.openAsOperator("overview");
+      assertThat(visit.page().locator(".status")).containsText("Shard 1 is held");
       visit.go("shards");
       assertThat(visit.page().locator("main tbody tr").nth(1)).containsText("Held");
       visit.go("pauses");
-      visit.button("Lift the hold of shard 1").click();
-      visit.because("the payments were published again").confirm("Lift the hold");
+      visit.button("Lift hold on shard 1").click();
+      visit.because("the payments were published again").confirm("Lift hold");
       assertThat(visit.page().locator("main")).containsText("No shard is held.");
       assertThat(
               scenario.database().count("select count(*) from expiry_hold where lifted_at is null"))
@@ -108,19 +109,19 @@ class ConsolePausesIT {
   }
 
   @Test
-  void aPauseCanBePlacedAndEndedWithTheKeyboardAlone() {
+  void placesAndEndsAPauseWithTheKeyboardOnly() {
     try (Visit visit = console.visit()) {
-      visit.comeAsOperator("overview");
+      visit.openAsOperator("overview");
       Page page = visit.page();
       page.reload();
       visit.awaitLive();
-      // Past the top, into the content.
+      // Skips the page header.
       page.keyboard().press("Tab");
-      assertThat(page.locator(":focus")).hasText("Skip to the content");
+      assertThat(page.locator(":focus")).hasText("Skip to content");
       page.keyboard().press("Enter");
       assertThat(page.locator(":focus")).hasText("Overview");
 
-      tabTo(visit, "Pause expiry …");
+      tabTo(visit, "Pause expiry…");
       page.keyboard().press("Enter");
       assertThat(visit.dialog()).isVisible();
       assertThat(visit.dialog().getByLabel("All orders")).isFocused();
@@ -133,9 +134,9 @@ class ConsolePausesIT {
       page.keyboard().press("Tab");
       page.keyboard().press("Tab");
       page.keyboard().press("Space");
-      assertThat(visit.dialog().getByLabel("They stay")).isChecked();
+      assertThat(visit.dialog().getByLabel("Keep deadlines")).isChecked();
       page.keyboard().press("ArrowDown");
-      assertThat(visit.dialog().getByLabel("They move")).isChecked();
+      assertThat(visit.dialog().getByLabel("Extend deadlines")).isChecked();
       while (!"reason".equals(page.evaluate("() => document.activeElement.name"))) {
         page.keyboard().press("Tab");
       }
@@ -147,21 +148,21 @@ class ConsolePausesIT {
       assertThat(page.locator(".item").first()).containsText("by keyboard");
       assertThat(visit.button("Pause expiry")).isFocused();
 
-      tabTo(visit, "End the pause");
+      tabTo(visit, "End pause");
       page.keyboard().press("Enter");
       assertThat(visit.dialog().getByLabel("Reason")).isFocused();
       page.keyboard().type("done");
       page.keyboard().press("Tab");
       page.keyboard().press("Tab");
       page.keyboard().press("Enter");
-      assertThat(page.locator(".standing")).containsText("Nothing stands in the way");
-      // What had the focus is gone: it is at the top of the view, not lost.
+      assertThat(page.locator(".status")).containsText("Operating normally");
+      // The focused button is gone; the focus moves to the heading of the view.
       assertThat(page.getByRole(AriaRole.HEADING, new Page.GetByRoleOptions().setLevel(1)))
           .isFocused();
     }
   }
 
-  /** Presses Tab until the button of that text has the focus. */
+  /** Presses Tab until the button with the given text has the focus. */
   private static void tabTo(Visit visit, String text) {
     Page page = visit.page();
     Object first = null;
@@ -169,7 +170,7 @@ class ConsolePausesIT {
       page.keyboard().press("Tab");
       Object now = page.evaluate("() => document.activeElement === document.body");
       if (first != null && now.equals(true)) {
-        throw new AssertionError("Tab does not lead to '" + text + "'");
+        throw new AssertionError("Tab does not reach '" + text + "'");
       }
       first = now;
     }

@@ -4,7 +4,7 @@ import com.microsoft.playwright.Browser;
 import com.microsoft.playwright.options.ColorScheme;
 import java.util.Locale;
 
-/** On what, and in which colours, the console is looked at. */
+/** Window size and colour scheme of the browser. */
 enum Look {
   DESKTOP_LIGHT(1280, 800, ColorScheme.LIGHT),
   DESKTOP_DARK(1280, 800, ColorScheme.DARK),
@@ -21,7 +21,7 @@ enum Look {
     this.colours = colours;
   }
 
-  /** In a zone and with a language of its own, so that nothing depends on the machine's. */
+  /** With a fixed time zone and locale, so that tests do not depend on the machine's. */
   Browser.NewContextOptions options() {
     return new Browser.NewContextOptions()
         .setViewportSize(width, height)

@@ -19,8 +19,8 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Somebody who looks at the console, in a browser that knows nothing yet. It must end without an
- * error in the browser's log and without a request to anybody but the service.
+ * A visit to the console in a fresh browser context. Closing it fails if the browser logged an
+ * unexpected error or sent a request to another host.
  */
 final class Visit implements AutoCloseable {
 
@@ -28,16 +28,16 @@ final class Visit implements AutoCloseable {
 
   private final BrowserContext context;
   private final Page page;
-  private final Set<String> known = new HashSet<>();
+  private final Set<String> allowedHosts = new HashSet<>();
   private final URI service;
   private final List<String> errors = new ArrayList<>();
-  private final List<String> strangers = new ArrayList<>();
+  private final List<String> foreignRequests = new ArrayList<>();
   private final List<Pattern> expected = new ArrayList<>();
 
   Visit(BrowserContext context, URI service) {
     this.context = context;
     this.service = service;
-    known.add(service.getAuthority());
+    allowedHosts.add(service.getAuthority());
     PlaywrightAssertions.setDefaultAssertionTimeout(PATIENCE_MILLIS);
     context.setDefaultTimeout(PATIENCE_MILLIS);
     context.onRequest(this::note);
@@ -49,8 +49,8 @@ final class Visit implements AutoCloseable {
   private void note(Request request) {
     URI uri = URI.create(request.url());
     boolean within = "data".equals(uri.getScheme()) || "about".equals(uri.getScheme());
-    if (!within && !known.contains(uri.getAuthority())) {
-      strangers.add(request.url());
+    if (!within && !allowedHosts.contains(uri.getAuthority())) {
+      foreignRequests.add(request.url());
     }
   }
 
@@ -60,21 +60,21 @@ final class Visit implements AutoCloseable {
     }
   }
 
-  /** Lets the browser's log say that a path was answered with that status. */
+  /** Expects the browser to log responses with this status from this path. */
   Visit expecting(int status, String path) {
     expected.add(Pattern.compile("status of " + status + " .* at .*" + Pattern.quote(path)));
     return this;
   }
 
-  /** Lets the browser's log say that the service could not be reached. */
+  /** Expects the browser to log that the service is unreachable. */
   Visit expectingCuts() {
     expected.add(Pattern.compile("net::ERR_"));
     return this;
   }
 
-  /** Lets the browser be sent to somebody else. */
-  Visit expectingToLeaveFor(URI another) {
-    known.add(another.getAuthority());
+  /** Expects requests to another host. */
+  Visit expectingRequestsTo(URI another) {
+    allowedHosts.add(another.getAuthority());
     return this;
   }
 
@@ -82,35 +82,35 @@ final class Visit implements AutoCloseable {
     return page;
   }
 
-  /** Comes for the first time, to a view. */
-  Visit come(String view) {
+  /** Loads the page with a view. */
+  Visit open(String view) {
     page.navigate(service + "/#/" + view);
     return this;
   }
 
-  /** Fills in the form and sends it. */
+  /** Fills in and submits the log-in form. */
   Visit logIn(String name, String password) {
-    page.getByLabel("Name").fill(name);
+    page.getByLabel("Username").fill(name);
     page.getByLabel("Password").fill(password);
     button("Log in").click();
     return this;
   }
 
-  Visit comeAsOperator(String view) {
-    return come(view).logIn("operator", Http.OPERATOR_PASSWORD).awaitLive().awaitView(view);
+  Visit openAsOperator(String view) {
+    return open(view).logIn("operator", Http.OPERATOR_PASSWORD).awaitLive().awaitView(view);
   }
 
-  Visit comeAsViewer(String view) {
-    return come(view).logIn("viewer", Http.VIEWER_PASSWORD).awaitLive().awaitView(view);
+  Visit openAsViewer(String view) {
+    return open(view).logIn("viewer", Http.VIEWER_PASSWORD).awaitLive().awaitView(view);
   }
 
-  /** Waits until the page says that what it shows is new. */
+  /** Waits until the page reports that its data is live. */
   Visit awaitLive() {
     assertThat(page.locator("#connection")).containsText("Live");
     return this;
   }
 
-  /** Goes to a view as a link within the page leads. */
+  /** Navigates to a view as a link within the page does. */
   Visit go(String view) {
     page.evaluate("view => { location.hash = '#/' + view; }", view);
     return awaitView(view);
@@ -137,12 +137,12 @@ final class Visit implements AutoCloseable {
     return page.getByRole(AriaRole.DIALOG);
   }
 
-  /** What the dialog says is wrong. */
-  Locator complaint() {
+  /** The error message of the dialog. */
+  Locator dialogError() {
     return dialog().getByRole(AriaRole.ALERT);
   }
 
-  /** Presses the dialog's button and waits until the dialog is gone. */
+  /** Presses the dialog's button and waits until the dialog has closed. */
   void confirm(String button) {
     press(button);
     assertThat(dialog()).hasCount(0);
@@ -155,13 +155,13 @@ final class Visit implements AutoCloseable {
         .click();
   }
 
-  /** Gives the reason that the dialog asks for. */
+  /** Enters the reason that the dialog requires. */
   Visit because(String reason) {
     dialog().getByLabel("Reason").fill(reason);
     return this;
   }
 
-  /** The number of a tile of the overview. */
+  /** The figure of an overview tile. */
   Locator figure(String tile) {
     return page.locator("[data-tile='" + tile + "'] .figure");
   }
@@ -169,7 +169,7 @@ final class Visit implements AutoCloseable {
   @Override
   public void close() {
     context.close();
-    assertThat(strangers).as("requests to others").isEmpty();
+    assertThat(foreignRequests).as("requests to other hosts").isEmpty();
     assertThat(errors)
         .as("the browser's log")
         .allMatch(error -> expected.stream().anyMatch(pattern -> pattern.matcher(error).find()));

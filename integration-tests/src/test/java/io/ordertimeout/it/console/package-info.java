@@ -1,4 +1,4 @@
-/** What operators see and do in a browser. */
+/** The console in a real browser. */
 @NullMarked
 package io.ordertimeout.it.console;
 

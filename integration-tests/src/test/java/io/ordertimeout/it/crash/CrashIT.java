@@ -3,18 +3,23 @@ package io.ordertimeout.it.crash;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.oracle.Ledger;
+import io.ordertimeout.it.oracle.Oracle;
 import io.ordertimeout.it.oracle.Verdict;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.ServiceProcess;
-import io.ordertimeout.it.traffic.Mix;
 import io.ordertimeout.it.traffic.Traffic;
+import io.ordertimeout.it.traffic.TrafficProfile;
 import java.time.Duration;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The service killed in the middle of its work, again and again. */
+/** Repeated kills of the service under load. */
+@Tag("faults")
+@Order(15)
 class CrashIT {
 
   private static final Logger log = LoggerFactory.getLogger(CrashIT.class);
@@ -25,24 +30,30 @@ class CrashIT {
   private static final Duration PATIENCE = Duration.ofSeconds(90);
 
   @Test
+  @Timeout(600)
   void everyOrderIsAccountedForAfterThreeKills() {
     try (Scenario scenario = Scenario.create();
-        Ledger ledger = Ledger.open(scenario)) {
+        Oracle oracle = Oracle.observe(scenario)) {
       ServiceProcess process = scenario.startProcess();
       process.awaitReady();
-      ledger.watchChanges();
-      try (Traffic traffic = ledger.traffic(Mix.everything(), SEED, ORDERS_PER_SECOND)) {
+      oracle.recordForbiddenChanges();
+      try (Traffic traffic =
+          Traffic.start(
+              scenario,
+              oracle.acknowledgements(),
+              TrafficProfile.everything(),
+              SEED,
+              ORDERS_PER_SECOND)) {
         for (int i = 0; i < KILLS; i++) {
-          awaitCancellations(ledger);
+          awaitCancellations(oracle);
           process.kill();
           process = scenario.startProcess();
-          process.awaitReady();
         }
-        awaitCancellations(ledger);
+        awaitCancellations(oracle);
         traffic.finish();
-        Verdict verdict = ledger.judge(PATIENCE);
+        Verdict verdict = oracle.judge(PATIENCE);
         log.info("{}", verdict);
-        assertThat(verdict.broken()).isEmpty();
+        assertThat(verdict.brokenPromises()).isEmpty();
         assertThat(verdict.inState("CANCELLED")).isGreaterThan(KILLS * CANCELLATIONS_BETWEEN_KILLS);
       } finally {
         process.close();
@@ -50,10 +61,10 @@ class CrashIT {
     }
   }
 
-  private static void awaitCancellations(Ledger ledger) {
-    long before = ledger.cancellations();
+  private static void awaitCancellations(Oracle oracle) {
+    long before = oracle.cancellations();
     await("cancellations")
         .atMost(PATIENCE)
-        .until(() -> ledger.cancellations() - before >= CANCELLATIONS_BETWEEN_KILLS);
+        .until(() -> oracle.cancellations() - before >= CANCELLATIONS_BETWEEN_KILLS);
   }
 }

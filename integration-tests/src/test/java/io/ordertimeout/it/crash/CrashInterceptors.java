@@ -20,12 +20,14 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.kafka.core.ConsumerFactory;
 
-/** Wraps what the service reads, writes and stores with, so that each use of it can be its last. */
+/**
+ * Wraps the service's data source, producer and consumers, so that each call can end the process.
+ */
 @Configuration(proxyBeanMethods = false)
 class CrashInterceptors {
 
   @Bean
-  static BeanPostProcessor seams() {
+  static BeanPostProcessor interceptors() {
     return new BeanPostProcessor() {
       @Override
       public Object postProcessAfterInitialization(Object bean, String beanName) {
@@ -51,7 +53,7 @@ class CrashInterceptors {
   }
 
   private static @Nullable Object offsetCommit(MethodInvocation call) throws Throwable {
-    // Those before anything is stored only say where reading starts.
+    // Commits before anything is stored only fix where reading starts.
     if (!call.getMethod().getName().startsWith("commit") || !StatementInterceptors.hasStored()) {
       return call.proceed();
     }
@@ -80,7 +82,7 @@ class CrashInterceptors {
     }
   }
 
-  // What is returned goes to whoever called the producer.
+  // The future goes to the caller of the producer.
   @SuppressWarnings({"unchecked", "FutureReturnValueIgnored"})
   private static @Nullable Object producer(MethodInvocation call) throws Throwable {
     Object[] arguments = call.getArguments();
@@ -106,10 +108,10 @@ class CrashInterceptors {
         });
   }
 
-  // On the producer's own thread, before whoever waits for the future is told.
+  // Runs on the producer's own thread, before the future of the caller completes.
   private static void acknowledged(String topic) {
     if (topic.endsWith("-cancelled")) {
-      reached(CrashPoint.ACKNOWLEDGED_UNHEARD);
+      reached(CrashPoint.ACKNOWLEDGED_UNSEEN);
     } else if (topic.endsWith("-conflict")) {
       reached(CrashPoint.CONFLICT_ACKNOWLEDGED);
     } else if (topic.endsWith(".dlt")) {

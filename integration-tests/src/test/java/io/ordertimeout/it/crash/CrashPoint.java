@@ -1,38 +1,38 @@
 package io.ordertimeout.it.crash;
 
-/** A place between two steps of the way of an event, at which the service is made to die. */
+/** A point between two steps of event processing at which a test ends the service. */
 enum CrashPoint {
-  /** Read, not stored. */
+  /** The batch is read, but not stored. */
   BEFORE_STORE,
-  /** Within the storing transaction, behind the statement that registers orders. */
+  /** Within the storing transaction, after the statement that registers orders. */
   ORDERS_WRITTEN,
-  /** Within the storing transaction, behind the statement that settles orders. */
+  /** Within the storing transaction, after the statement that settles orders. */
   PAYMENTS_WRITTEN,
-  /** Stored; no wheel knows it. */
+  /** The batch is stored, but not armed in the wheel. */
   STORED,
-  /** Stored and armed; the offsets are not committed. */
+  /** The batch is stored and armed, but its offsets are not committed. */
   BEFORE_OFFSET_COMMIT,
   /** The offsets are committed. */
   OFFSETS_COMMITTED,
-  /** A dead letter is in Kafka; its batch is not committed. */
+  /** A dead letter is in Kafka, but its batch is not committed. */
   DEAD_LETTER_SENT,
-  /** Due, not decided. */
+  /** Orders are due, but not decided. */
   BEFORE_DECISION,
-  /** Decided; nothing is sent. */
+  /** Orders are decided, but nothing is sent. */
   DECIDED,
-  /** Being handed to the producer; Kafka does not have it. */
+  /** A cancellation is about to be handed to the producer. */
   BEFORE_SEND,
-  /** Kafka has it and has said so; the service has not heard it. */
-  ACKNOWLEDGED_UNHEARD,
-  /** Acknowledged; the outbox still has it. */
+  /** Kafka has acknowledged a cancellation, but the service has not processed that. */
+  ACKNOWLEDGED_UNSEEN,
+  /** A cancellation is acknowledged, but still in the outbox. */
   BEFORE_OUTBOX_DELETE,
-  /** Deleted from the outbox. */
+  /** A cancellation is deleted from the outbox. */
   OUTBOX_DELETED,
-  /** A conflict is stored; it is not sent. */
+  /** A conflict is stored, but not sent. */
   CONFLICT_STORED,
-  /** A conflict is in Kafka; the outbox still has it. */
+  /** A conflict is in Kafka, but still in the outbox. */
   CONFLICT_ACKNOWLEDGED,
-  /** Behind the second page of a rebuild: each of the shards has read its first one. */
+  /** After the fifth page of a rebuild, when each shard has read its first one. */
   REBUILDING(5);
 
   private final int occurrence;
@@ -45,7 +45,7 @@ enum CrashPoint {
     this.occurrence = occurrence;
   }
 
-  /** At which time of coming here the service dies. */
+  /** The visit of this point at which the service ends, counted from 1. */
   int occurrence() {
     return occurrence;
   }

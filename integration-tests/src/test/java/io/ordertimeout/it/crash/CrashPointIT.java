@@ -16,40 +16,44 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The service dead between any two of its steps, and the one that comes after it. */
+/** A crash of the service between any two of its steps, and the recovery by its successor. */
+@Tag("faults")
+@Order(10)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class CrashPointIT {
 
-  private static final int DYING_AT_ONCE = 2;
+  private static final int CRASHING_AT_ONCE = 2;
 
-  private final ExecutorService threads = Executors.newFixedThreadPool(DYING_AT_ONCE);
-  private final Map<CrashPoint, Future<Death>> deaths = new EnumMap<>(CrashPoint.class);
+  private final ExecutorService threads = Executors.newFixedThreadPool(CRASHING_AT_ONCE);
+  private final Map<CrashPoint, Future<Crash>> crashes = new EnumMap<>(CrashPoint.class);
 
-  /** What a dead service left. */
-  private record Death(Scenario scenario, KnownOrders orders) {}
+  /** The scenario that a crashed service left behind. */
+  private record Crash(Scenario scenario, SampleOrders orders) {}
 
-  // Ahead of the tests, so that Kafka has noticed each death by the time of its test.
+  // Crash ahead of the tests, so that most sessions in the consumer group expire meanwhile.
   @BeforeAll
-  void dieEverywhere() {
+  void crashEverywhere() {
     for (CrashPoint point : CrashPoint.values()) {
-      deaths.put(point, threads.submit(() -> die(point)));
+      crashes.put(point, threads.submit(() -> crash(point)));
     }
   }
 
-  private static Death die(CrashPoint point) {
+  private static Crash crash(CrashPoint point) {
     Scenario scenario = Scenario.create();
     try {
-      KnownOrders orders = KnownOrders.publish(scenario);
+      SampleOrders orders = SampleOrders.publish(scenario);
       if (point == CrashPoint.REBUILDING) {
-        // Somebody has to have stored what is to be loaded.
-        DyingProcess.run(scenario, CrashPoint.STORED, orders::payLate);
+        // A rebuild needs stored orders.
+        CrashingProcess.run(scenario, CrashPoint.STORED, orders::payLate);
       }
-      DyingProcess.run(scenario, point, orders::payLate, "order-timeout.wheel.load-page", "1");
-      return new Death(scenario, orders);
+      CrashingProcess.run(scenario, point, orders::payLate, "order-timeout.wheel.load-page", "1");
+      return new Crash(scenario, orders);
     } catch (RuntimeException | AssertionError e) {
       scenario.close();
       throw e;
@@ -64,21 +68,21 @@ class CrashPointIT {
 
   @ParameterizedTest
   @EnumSource
-  void nothingIsLostEarlyOrDecidedTwice(CrashPoint point)
+  void noOrderIsLostOrCancelledEarlyOrDecidedTwice(CrashPoint point)
       throws ExecutionException, InterruptedException {
-    Death death = Objects.requireNonNull(deaths.get(point)).get();
-    try (Scenario scenario = death.scenario()) {
-      assertDiedThere(point, scenario);
+    Crash crash = Objects.requireNonNull(crashes.get(point)).get();
+    try (Scenario scenario = crash.scenario()) {
+      assertCrashedAt(point, scenario);
       try (Service service = scenario.startService()) {
-        death.orders().awaitOutcome();
-        death.orders().assertOutcome();
+        crash.orders().awaitOutcome();
+        crash.orders().assertOutcome();
         assertThat(service.gauge("order.timeout.pending")).isZero();
       }
     }
   }
 
-  /** That the point is where its name says. */
-  private static void assertDiedThere(CrashPoint point, Scenario scenario) {
+  /** Checks that the crash point is where its name says. */
+  private static void assertCrashedAt(CrashPoint point, Scenario scenario) {
     Database database = scenario.database();
     switch (point) {
       case BEFORE_STORE, ORDERS_WRITTEN -> assertThat(database.pending()).isZero();
@@ -89,7 +93,7 @@ class CrashPointIT {
         assertThat(database.pending()).isPositive();
         assertThat(database.outboxRows()).isZero();
       }
-      case DECIDED, BEFORE_SEND, ACKNOWLEDGED_UNHEARD, BEFORE_OUTBOX_DELETE ->
+      case DECIDED, BEFORE_SEND, ACKNOWLEDGED_UNSEEN, BEFORE_OUTBOX_DELETE ->
           assertThat(database.outboxRows()).isPositive();
       case OUTBOX_DELETED -> assertThat(database.states()).containsValue("CANCELLED");
       case CONFLICT_STORED, CONFLICT_ACKNOWLEDGED -> {

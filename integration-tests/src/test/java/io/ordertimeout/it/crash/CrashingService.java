@@ -5,15 +5,15 @@ import org.springframework.boot.Banner;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 
 /**
- * The service as a process that ends itself at one point, as a power cut would. The service has no
- * part in it: what it stands on, its database connections and Kafka clients, are wrapped.
+ * Main class of a service that halts itself at one {@link CrashPoint}, as a power cut would. Its
+ * code is unchanged: only its database connections and Kafka clients are wrapped.
  */
 final class CrashingService {
 
-  /** System property with the name of the {@link CrashPoint}. */
+  /** System property that names the {@link CrashPoint}. */
   static final String POINT = "crash.point";
 
-  /** What a shell says of a process that was killed. */
+  /** The exit code that a shell reports for a killed process. */
   static final int EXIT_CODE = 137;
 
   private static int occurrences;
@@ -27,8 +27,8 @@ final class CrashingService {
   }
 
   /**
-   * Ends the process if it is to end here. No other thread gets past a point while it ends, since
-   * this lock is never given back.
+   * Halts the process if this is its crash point. No other thread passes any point meanwhile, since
+   * the lock is never released.
    */
   static synchronized void reached(CrashPoint point) {
     if (point.name().equals(System.getProperty(POINT)) && ++occurrences == point.occurrence()) {

@@ -14,8 +14,8 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The seams of one database connection: before and behind its statements, and behind its commits.
- * Statements are told by what they do, not by their whole text.
+ * Reports the crash points of one database connection: before and after its statements, and after
+ * its commits. Statements are recognized by short fragments of their text.
  */
 final class StatementInterceptors {
 
@@ -23,19 +23,19 @@ final class StatementInterceptors {
 
   private final Connection connection;
 
-  /** What the transaction under way has done; used by the connection's thread alone. */
-  private final List<String> done = new ArrayList<>();
+  /** The statements of the current transaction; used by the connection's thread only. */
+  private final List<String> executed = new ArrayList<>();
 
   private StatementInterceptors(Connection connection) {
     this.connection = connection;
   }
 
-  /** Whether any event has been stored. */
+  /** Returns whether any event has been stored. */
   static boolean hasStored() {
     return stored;
   }
 
-  /** Around a data source. */
+  /** Wraps the connections of a data source. */
   static @Nullable Object connection(MethodInvocation call) throws Throwable {
     Object made = call.proceed();
     return made instanceof Connection connection
@@ -55,9 +55,9 @@ final class StatementInterceptors {
             execution -> onStatement(sql, execution));
       }
       case "commit" -> committed();
-      case "rollback" -> done.clear();
+      case "rollback" -> executed.clear();
       default -> {
-        // Nothing that ends a step.
+        // No other call completes a step.
       }
     }
     return result;
@@ -69,7 +69,7 @@ final class StatementInterceptors {
     }
     before(sql);
     Object result = call.proceed();
-    behind(sql);
+    after(sql);
     return result;
   }
 
@@ -83,7 +83,7 @@ final class StatementInterceptors {
     }
   }
 
-  private void behind(String sql) throws SQLException {
+  private void after(String sql) throws SQLException {
     if (registers(sql)) {
       reached(CrashPoint.ORDERS_WRITTEN);
     } else if (settles(sql)) {
@@ -91,14 +91,14 @@ final class StatementInterceptors {
     } else if (readsPage(sql)) {
       reached(CrashPoint.REBUILDING);
     }
-    done.add(sql);
+    executed.add(sql);
     if (connection.getAutoCommit()) {
       committed();
     }
   }
 
   private void committed() {
-    for (String sql : done) {
+    for (String sql : executed) {
       if (registers(sql) || settles(sql)) {
         stored = true;
         reached(CrashPoint.STORED);
@@ -110,7 +110,7 @@ final class StatementInterceptors {
         reached(CrashPoint.OUTBOX_DELETED);
       }
     }
-    done.clear();
+    executed.clear();
   }
 
   private static boolean registers(String sql) {
@@ -126,7 +126,7 @@ final class StatementInterceptors {
   }
 
   private static boolean decides(String sql) {
-    return sql.contains("update order_deadline") && sql.contains("insert into outbox");
+    return sql.contains("set state = 'cancelled'");
   }
 
   private static boolean deletes(String sql) {

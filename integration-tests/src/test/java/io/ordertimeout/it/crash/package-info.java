@@ -1,4 +1,4 @@
-/** The service killed, stopped and started again. */
+/** Crashes and restarts of the service. */
 @NullMarked
 package io.ordertimeout.it.crash;
 

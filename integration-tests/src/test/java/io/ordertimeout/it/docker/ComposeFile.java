@@ -19,8 +19,8 @@ import tools.jackson.databind.node.ObjectNode;
 import tools.jackson.databind.type.LogicalType;
 
 /**
- * A compose file, read strictly: a key that stands twice or that is not among the ones below, and a
- * value of another type than Compose takes, are errors. The components are Compose's own keys.
+ * A compose file, read strictly: duplicate keys, keys that are not among the ones below, and values
+ * of a wrong type are errors. The components are Compose's own keys.
  */
 record ComposeFile(
     @Nullable String name, Map<String, Service> services, Map<String, @Nullable Object> volumes) {
@@ -56,14 +56,14 @@ record ComposeFile(
       dependsOn = orEmpty(dependsOn);
     }
 
-    /** How long it may take to end, as its own setting or Docker's default has it. */
+    /** How long the container may take to end: its own setting, or Docker's default. */
     Duration stopGrace() {
       return stopGracePeriod == null
           ? Duration.ofSeconds(10)
           : DurationStyle.SIMPLE.parse(stopGracePeriod);
     }
 
-    /** The environment with its variables replaced by those values. */
+    /** Returns the environment with its variables replaced. */
     Map<String, String> environment(Map<String, String> variables) {
       Map<String, String> replaced = new LinkedHashMap<>();
       environment.forEach((name, value) -> replaced.put(name, interpolate(value, variables)));
@@ -95,17 +95,17 @@ record ComposeFile(
           .build();
 
   static ComposeFile read(Path file) {
-    ObjectNode content = (ObjectNode) Yamls.read(file);
-    // Theirs to define, such as what anchors name.
+    ObjectNode content = (ObjectNode) StrictYaml.read(file);
+    // Compose ignores extension fields.
     content.remove(content.propertyNames().stream().filter(key -> key.startsWith("x-")).toList());
     return MAPPER.treeToValue(content, ComposeFile.class);
   }
 
   Service service(String service) {
-    return Objects.requireNonNull(services.get(service), () -> "no service " + service);
+    return Objects.requireNonNull(services.get(service), () -> "there is no service " + service);
   }
 
-  /** A value with its variables replaced, as Compose does it. */
+  /** Replaces the variables in a value, as Compose does. */
   static String interpolate(String value, Map<String, String> variables) {
     return VARIABLE
         .matcher(value)

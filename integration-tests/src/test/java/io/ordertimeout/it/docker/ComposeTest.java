@@ -35,6 +35,7 @@ import org.springframework.core.io.ClassPathResource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
+/** The compose files: their consistency with each other, the images, the service and Kafka. */
 class ComposeTest {
 
   private static final Map<String, String> VARIABLES =
@@ -46,55 +47,55 @@ class ComposeTest {
           "GRAFANA_PASSWORD",
           "grafana-secret");
 
-  private final Dockerfile dockerfile = Repository.dockerfile();
-  private final ComposeFile compose = Repository.compose();
-  private final ComposeFile observability = Repository.observability();
+  private final Dockerfile dockerfile = ProjectFiles.dockerfile();
+  private final ComposeFile compose = ProjectFiles.compose();
+  private final ComposeFile observability = ProjectFiles.observability();
 
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "services: {a: {image: a, image: b}}", // twice
-        "services: {a: {image: a, mem_limits: 1g}}", // unknown
-        "services: {a: {image: a, environment: {A: true}}}", // not a text
+        "services: {a: {image: a, image: b}}", // duplicate key
+        "services: {a: {image: a, mem_limits: 1g}}", // unknown key
+        "services: {a: {image: a, environment: {A: true}}}", // not a string
         "services: {a: {image: a, ports: 8080}}" // not a list
       })
-  void readingIsStrict(String content, @TempDir Path directory) throws IOException {
+  void invalidFilesAreRejected(String content, @TempDir Path directory) throws IOException {
     Path file = Files.writeString(directory.resolve("compose.yaml"), content);
 
     assertThatThrownBy(() -> ComposeFile.read(file)).isInstanceOf(RuntimeException.class);
   }
 
   @Test
-  void theLayerAddsServicesAndChangesNone() {
+  void theObservabilityFileAddsServicesAndChangesNone() {
     assertThat(observability.services().keySet())
         .isNotEmpty()
         .doesNotContainAnyElementsOf(compose.services().keySet());
   }
 
   @Test
-  void everyFileExists() {
+  void allMountedAndBuiltFilesExist() {
     services()
         .forEach(
             (name, service) -> {
               if (service.build() != null) {
-                Path context = Repository.DOCKER.resolve(service.build().context()).normalize();
-                assertThat(context).as(name).isEqualTo(Repository.TOP);
+                Path context = ProjectFiles.DOCKER.resolve(service.build().context()).normalize();
+                assertThat(context).as(name).isEqualTo(ProjectFiles.TOP);
                 assertThat(context.resolve(service.build().dockerfile()))
-                    .isEqualTo(Repository.DOCKER.resolve("Dockerfile"));
+                    .isEqualTo(ProjectFiles.DOCKER.resolve("Dockerfile"));
                 assertThat(dockerfile.stages()).contains(service.build().target());
               }
               mounts(service)
                   .filter(mount -> mount.source().startsWith("."))
                   .forEach(
                       mount -> {
-                        assertThat(Repository.DOCKER.resolve(mount.source())).as(name).exists();
+                        assertThat(ProjectFiles.DOCKER.resolve(mount.source())).as(name).exists();
                         assertThat(mount.options()).as(mount.source()).containsExactly("ro");
                       });
             });
   }
 
   @Test
-  void whatIsKeptIsInNamedVolumes() {
+  void persistentDataIsInNamedVolumes() {
     for (ComposeFile file : List.of(compose, observability)) {
       Set<String> used =
           file.services().values().stream()
@@ -117,7 +118,7 @@ class ComposeTest {
   }
 
   @Test
-  void nothingIsReachableFromOutside() {
+  void portsAreBoundToTheLoopbackAddress() {
     services()
         .forEach(
             (name, service) ->
@@ -125,12 +126,12 @@ class ComposeTest {
                     .as(name)
                     .allMatch(port -> port.matches("127\\.0\\.0\\.1:\\d+:\\d+")));
     assertThat(services().values().stream().flatMap(service -> service.ports().stream()))
-        .as("ports of the host")
+        .as("host ports")
         .doesNotHaveDuplicates();
   }
 
   @Test
-  void theServicePublishesThePortsOfItsImage() {
+  void theServicePublishesThePortsThatItsImageExposes() {
     List<String> exposed = dockerfile.last("order-service", "EXPOSE").words();
 
     assertThat(compose.service("order-service").ports())
@@ -146,7 +147,7 @@ class ComposeTest {
 
   @Test
   void noPasswordHasADefault() throws IOException {
-    String readme = Files.readString(Repository.DOCKER.resolve("README.md"));
+    String readme = Files.readString(ProjectFiles.DOCKER.resolve("README.md"));
     services()
         .forEach(
             (name, service) ->
@@ -164,7 +165,7 @@ class ComposeTest {
   }
 
   @Test
-  void everyContainerHasAsFewRightsAsItCan() {
+  void everyContainerHasMinimalPrivileges() {
     services()
         .forEach(
             (name, service) -> {
@@ -176,13 +177,13 @@ class ComposeTest {
     for (String stage : List.of("order-service", "traffic")) {
       assertThat(dockerfile.last(stage, "USER").arguments()).matches("[1-9]\\d+:[1-9]\\d+");
       assertThat(compose.service(stage).user()).isNull();
-      // Docker's own default is noexec, and then no native code can be loaded.
+      // Docker mounts a tmpfs with noexec by default, and then native code cannot be loaded.
       assertThat(compose.service(stage).tmpfs()).singleElement().asString().startsWith("/tmp:exec");
     }
   }
 
   @Test
-  void whoeverIsWaitedForHasAHealthcheck() {
+  void everyDependencyHasAHealthcheck() {
     services()
         .forEach(
             (name, service) ->
@@ -192,7 +193,7 @@ class ComposeTest {
                         (other, dependency) -> {
                           assertThat(dependency.condition()).isEqualTo("service_healthy");
                           assertThat(services()).containsKey(other);
-                          // What we build has one in its image.
+                          // The images that we build contain one.
                           assertThat(services().get(other))
                               .as(other)
                               .matches(one -> one.healthcheck() != null || one.build() != null);
@@ -202,12 +203,12 @@ class ComposeTest {
   }
 
   @Test
-  void everySettingOfTheServiceIsAPropertyOfIt() throws IOException {
+  void everySettingOfTheServiceIsOneOfItsProperties() throws IOException {
     assertAreProperties(compose.service("order-service").environment(VARIABLES));
   }
 
   @Test
-  void everySettingOfTheShopIsAnOptionOfIt() throws IOException {
+  void everySettingOfTheTrafficIsOneOfItsProperties() throws IOException {
     assertAreProperties(compose.service("traffic").environment(VARIABLES));
   }
 
@@ -230,7 +231,7 @@ class ComposeTest {
         });
   }
 
-  /** All properties that Spring Boot, the service and the shop have. */
+  /** Returns all properties of Spring Boot, the service and the traffic generator. */
   private static Set<String> properties() throws IOException {
     Set<String> properties = new TreeSet<>();
     for (URL metadata :
@@ -248,7 +249,7 @@ class ComposeTest {
   }
 
   @Test
-  void theServiceGoesToTheDatabaseThatPostgresMakes() {
+  void theServiceUsesTheDatabaseThatPostgresCreates() {
     Map<String, String> postgres = compose.service("postgres").environment(VARIABLES);
     Map<String, String> service = compose.service("order-service").environment(VARIABLES);
 
@@ -258,13 +259,13 @@ class ComposeTest {
             "jdbc:postgresql://postgres:5432/" + postgres.get("POSTGRES_DB"))
         .containsEntry("SPRING_DATASOURCE_USERNAME", postgres.get("POSTGRES_USER"))
         .containsEntry("SPRING_DATASOURCE_PASSWORD", postgres.get("POSTGRES_PASSWORD"));
-    // One directory deeper, and from Postgres 18 on the data would be gone with the container.
+    // From Postgres 18 on, a mount one directory deeper would not contain the data.
     assertThat(mounts(compose.service("postgres")).map(Mount::target))
         .containsExactly("/var/lib/postgresql");
   }
 
   @Test
-  void kafkaTakesItsSettings() {
+  void kafkaAcceptsItsSettings() {
     Properties settings = brokerSettings();
 
     assertThat(KafkaConfig.configDef().names()).containsAll(settings.stringPropertyNames());
@@ -274,7 +275,7 @@ class ComposeTest {
   }
 
   @Test
-  void everybodyComesToKafkaByAnAddressThatItAdvertises() {
+  void clientsUseTheAddressesThatKafkaAdvertises() {
     List<String> advertised =
         List.of(brokerSettings().getProperty("advertised.listeners").split(","));
 
@@ -293,7 +294,7 @@ class ComposeTest {
     assertThat(compose.service("kafka").ports()).containsExactly("127.0.0.1:9092:9092");
   }
 
-  /** As the image of Kafka reads them: its README has the rule. */
+  /** Returns the broker settings by the rule in the README of Kafka's image. */
   private Properties brokerSettings() {
     Properties settings = new Properties();
     compose
@@ -314,10 +315,10 @@ class ComposeTest {
   }
 
   @Test
-  void theBuildIsNotHandedSecretsOrOldResults() throws IOException {
-    assertThat(Files.readAllLines(Repository.TOP.resolve(".dockerignore")))
+  void theBuildContextContainsNoSecretsOrOldResults() throws IOException {
+    assertThat(Files.readAllLines(ProjectFiles.TOP.resolve(".dockerignore")))
         .contains("**/target", "**/.env", ".git", ".local");
-    assertThat(Files.readAllLines(Repository.TOP.resolve(".gitignore"))).contains(".env");
+    assertThat(Files.readAllLines(ProjectFiles.TOP.resolve(".gitignore"))).contains(".env");
   }
 
   private Map<String, ComposeFile.Service> services() {

@@ -14,7 +14,7 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What our Dockerfile says, stage by stage. */
+/** The stages and instructions of the project's Dockerfile. */
 final class Dockerfile {
 
   record Instruction(String name, String arguments) {
@@ -23,7 +23,7 @@ final class Dockerfile {
       return Arrays.asList(arguments.split("\\s+"));
     }
 
-    /** A command in exec form, which is the only one that signals reach. */
+    /** Returns a command in exec form, the only form whose process receives signals. */
     List<String> command() {
       return List.of(JsonMapper.shared().readValue(arguments, String[].class));
     }
@@ -82,12 +82,12 @@ final class Dockerfile {
     return instructions;
   }
 
-  /** The stages in their order; the last one is built if none is named. */
+  /** Returns the stages in order; Docker builds the last one by default. */
   List<String> stages() {
     return List.copyOf(stages.keySet());
   }
 
-  /** The images that come from elsewhere. */
+  /** Returns the images that the stages are based on, without the file's own stages. */
   List<String> baseImages() {
     return stages.values().stream()
         .map(BuildStage::base)
@@ -95,7 +95,7 @@ final class Dockerfile {
         .toList();
   }
 
-  /** The instructions of that name in a stage and those it is built on, the earliest first. */
+  /** Returns the instructions of a stage and of its base stages, earliest first. */
   List<Instruction> all(String stage, String name) {
     BuildStage found = stages.get(stage);
     return found == null
@@ -106,7 +106,7 @@ final class Dockerfile {
             .toList();
   }
 
-  /** The one of them that counts. */
+  /** Returns the last of these instructions, which overrides the others. */
   Instruction last(String stage, String name) {
     List<Instruction> all = all(stage, name);
     if (all.isEmpty()) {
@@ -115,7 +115,7 @@ final class Dockerfile {
     return Objects.requireNonNull(all.get(all.size() - 1));
   }
 
-  /** What Docker runs to see whether a container of the stage is healthy. */
+  /** Returns the health check command of a stage. */
   List<String> healthcheck(String stage) {
     String arguments = last(stage, "HEALTHCHECK").arguments();
     return new Instruction("CMD", arguments.substring(arguments.indexOf("CMD ") + 4)).command();

@@ -3,19 +3,20 @@ package io.ordertimeout.it.docker;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import io.ordertimeout.embedded.Ports;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** The health check of the service's image. */
 class HealthcheckTest {
 
   @ParameterizedTest
   @CsvSource({"200, 0", "503, 1", "404, 1"})
-  void isHealthyIfTheServiceSaysSo(int status, int exit) throws IOException {
+  void followsTheReadinessOfTheService(int status, int exit) throws IOException {
     HttpServer service =
         HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     service.createContext(
@@ -34,19 +35,14 @@ class HealthcheckTest {
   }
 
   @Test
-  void isUnhealthyIfNobodyListens() throws IOException {
-    int port;
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      port = socket.getLocalPort();
-    }
-
-    assertThat(healthcheck(port)).isEqualTo(1);
+  void isUnhealthyIfTheServiceDoesNotListen() {
+    assertThat(healthcheck(Ports.any())).isEqualTo(1);
   }
 
   private static int healthcheck(int port) {
     ProcessBuilder builder =
-        new ProcessBuilder(Repository.dockerfile().healthcheck("order-service")).inheritIO();
+        new ProcessBuilder(ProjectFiles.dockerfile().healthcheck("order-service")).inheritIO();
     builder.environment().put("MANAGEMENT_SERVER_PORT", String.valueOf(port));
-    return Repository.exitCode(builder);
+    return ProjectFiles.exitCode(builder);
   }
 }

@@ -18,9 +18,9 @@ import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 
 /**
- * An image of the Dockerfile, built and run without Docker: its layers are extracted and copied by
- * the instructions of the Dockerfile, and its command is run on them as a plain process, by the
- * user of the image if we may, in a directory that cannot be written to.
+ * An image of the Dockerfile, built and run without Docker. Its layers are extracted and copied by
+ * the Dockerfile's instructions. Its command runs as a plain process in a read-only directory, as
+ * the image's user if the tests run as root.
  */
 final class Image {
 
@@ -36,16 +36,16 @@ final class Image {
     this.dockerfile = dockerfile;
     this.stage = stage;
     this.extraction = extraction();
-    this.jar = Repository.TOP.resolve(extraction.get(extraction.indexOf("-jar") + 1));
+    this.jar = ProjectFiles.TOP.resolve(extraction.get(extraction.indexOf("-jar") + 1));
     this.layers = directory.resolve("layers");
     this.workingDirectory = Files.createDirectory(directory.resolve("application"));
     this.temporary = Files.createDirectory(directory.resolve("tmp"));
   }
 
   /**
-   * Builds it of the jar that this build has made.
+   * Builds an image from the jar of this build.
    *
-   * @param directory an empty one, which others may pass through
+   * @param directory an empty directory that other users may enter
    */
   static Image build(Dockerfile dockerfile, String stage, Path directory) throws IOException {
     Image image = new Image(dockerfile, stage, directory);
@@ -57,7 +57,7 @@ final class Image {
     return image;
   }
 
-  /** A {@code COPY} of a layer. */
+  /** A {@code COPY} instruction for one layer. */
   private record Copy(String buildStage, String layer) {
 
     static Copy of(Dockerfile.Instruction instruction) {
@@ -66,7 +66,7 @@ final class Image {
           || !words.get(0).startsWith("--from=")
           || !words.get(1).matches("/layers/[a-z-]+/")
           || !words.get(2).equals("./")) {
-        throw new IllegalArgumentException("not a layer: COPY " + instruction.arguments());
+        throw new IllegalArgumentException("not a COPY of one layer: " + instruction.arguments());
       }
       return new Copy(
           words.get(0).substring("--from=".length()),
@@ -78,12 +78,12 @@ final class Image {
     return dockerfile.all(stage, "COPY").stream().map(Copy::of).toList();
   }
 
-  /** The layers that the image consists of, in their order. */
+  /** Returns the layers of the image in order. */
   List<String> copiedLayers() {
     return copies().stream().map(Copy::layer).toList();
   }
 
-  /** The layers that the build makes, in their order, but for those that are empty. */
+  /** Returns the non-empty layers that the build produces, in order. */
   List<String> builtLayers() throws IOException {
     List<String> built = new ArrayList<>();
     for (String layer : layersOf(jar)) {
@@ -98,12 +98,12 @@ final class Image {
 
   private static List<String> layersOf(Path jar) throws IOException {
     try (FileSystem content = FileSystems.newFileSystem(jar)) {
-      JsonNode index = Yamls.read(content.getPath("BOOT-INF/layers.idx"));
+      JsonNode index = StrictYaml.read(content.getPath("BOOT-INF/layers.idx"));
       return index.valueStream().flatMap(layer -> layer.propertyNames().stream()).toList();
     }
   }
 
-  /** How the build stage takes the jar apart. */
+  /** Returns the command with which the build stage extracts the jar. */
   private List<String> extraction() {
     return dockerfile.all(copies().get(0).buildStage(), "RUN").stream()
         .map(Dockerfile.Instruction::words)
@@ -117,7 +117,7 @@ final class Image {
     command.set(command.indexOf("java"), ChildProcess.JAVA);
     command.set(command.indexOf("-jar") + 1, jar.toString());
     command.set(command.indexOf("--destination") + 1, layers.toString());
-    int exit = Repository.exitCode(new ProcessBuilder(command).inheritIO());
+    int exit = ProjectFiles.exitCode(new ProcessBuilder(command).inheritIO());
     if (exit != 0) {
       throw new IllegalStateException(command + " ended with " + exit);
     }
@@ -156,7 +156,7 @@ final class Image {
     }
   }
 
-  /** The files of the image's directory and their sizes, to see whether somebody wrote there. */
+  /** Returns the files of the image's directory with their sizes, to detect writes. */
   Map<String, Long> content() throws IOException {
     Map<String, Long> content = new TreeMap<>();
     try (Stream<Path> files = Files.walk(workingDirectory)) {
@@ -168,24 +168,24 @@ final class Image {
   }
 
   /**
-   * Runs the image's command; what it writes goes to a log file of that name.
+   * Runs the image's command. Its output goes to a log file of that name.
    *
-   * @param memoryLimit of its container
+   * @param memoryLimit the container's memory limit
    */
   ChildProcess run(String logName, String memoryLimit, Map<String, String> environment) {
     List<String> command = new ArrayList<>(dockerfile.last(stage, "ENTRYPOINT").command());
     command.set(0, ChildProcess.JAVA);
     ProcessBuilder builder = inContainer(asUser(command), environment);
-    // What stands for the container: how much memory there is, and its /tmp.
+    // These replace the container's memory limit and its /tmp.
     builder
         .environment()
         .put("JDK_JAVA_OPTIONS", "-XX:MaxRAM=" + memoryLimit + " -Djava.io.tmpdir=" + temporary);
     return ChildProcess.start(logName, builder);
   }
 
-  /** What the image's health check ends with; 0 is healthy. */
+  /** Returns the exit code of the image's health check; 0 is healthy. */
   int healthcheck(Map<String, String> environment) {
-    return Repository.exitCode(
+    return ProjectFiles.exitCode(
         inContainer(dockerfile.healthcheck(stage), environment)
             .redirectErrorStream(true)
             .redirectOutput(ProcessBuilder.Redirect.DISCARD));
@@ -199,7 +199,7 @@ final class Image {
     return builder;
   }
 
-  /** Root may become the user of the image; anybody else already cannot write to the directory. */
+  /** Root becomes the image's user; other users cannot write to the directory anyway. */
   private List<String> asUser(List<String> command) {
     if (!"root".equals(System.getProperty("user.name"))) {
       return command;

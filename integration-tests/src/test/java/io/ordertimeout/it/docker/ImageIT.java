@@ -3,13 +3,12 @@ package io.ordertimeout.it.docker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.ordertimeout.embedded.Ports;
 import io.ordertimeout.it.support.ChildProcess;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.Shop;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,28 +21,31 @@ import java.util.Objects;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.config.TopicConfig;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+/** The images of the Dockerfile, built and run without Docker. */
+@Tag("faults")
 class ImageIT {
 
-  /** What a shell says of a process that was told to end. */
+  /** The exit code that a shell reports for a process ended by SIGTERM. */
   private static final int ENDED_BY_SIGTERM = 128 + 15;
 
   private static final Duration START_PATIENCE = Duration.ofMinutes(3);
 
-  private final Dockerfile dockerfile = Repository.dockerfile();
-  private final ComposeFile compose = Repository.compose();
+  private final Dockerfile dockerfile = ProjectFiles.dockerfile();
+  private final ComposeFile compose = ProjectFiles.compose();
 
   @TempDir private Path directory;
 
   @BeforeEach
-  void letOthersPass() throws IOException {
+  void letOtherUsersEnter() throws IOException {
     Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
   }
 
   @Test
-  void theServiceWorksAsItsImageRunsIt() throws IOException {
+  void theServiceCancelsOrdersWhenRunAsItsImage() throws IOException {
     Image image = Image.build(dockerfile, "order-service", directory);
     assertThat(image.copiedLayers()).isEqualTo(image.builtLayers());
     Map<String, Long> content = image.content();
@@ -59,7 +61,7 @@ class ImageIT {
             .pollInterval(Duration.ofMillis(500))
             .failFast("the service has ended", () -> !process.isAlive())
             .until(() -> image.healthcheck(environment) == 0);
-        cancelsUnpaidOrdersHoweverTheyAreCompressed(scenario);
+        assertCancelsUnpaidOrdersInAnyCompression(scenario);
         assertThat(process.stop(container.stopGrace())).isTrue();
         assertThat(process.exitCode()).isEqualTo(ENDED_BY_SIGTERM);
       } finally {
@@ -69,8 +71,8 @@ class ImageIT {
     assertThat(image.content()).isEqualTo(content);
   }
 
-  /** Some codecs are native code, which has to be unpacked somewhere. */
-  private static void cancelsUnpaidOrdersHoweverTheyAreCompressed(Scenario scenario) {
+  /** Some codecs are native code, which must be unpacked to a writable directory. */
+  private static void assertCancelsUnpaidOrdersInAnyCompression(Scenario scenario) {
     Instant deadline = Scenario.in(Duration.ofSeconds(3));
     Map<String, String> times =
         Map.of(
@@ -82,7 +84,7 @@ class ImageIT {
     for (String codec : codecs) {
       try (Shop shop = scenario.compressingShop(codec)) {
         shop.created("unpaid-" + codec, times);
-        // Its payment comes first: then it is in time, however long all this takes.
+        // Paid before its creation, so that the payment is in time on a machine of any speed.
         shop.paid("paid-" + codec, "p");
         shop.created("paid-" + codec, times);
       }
@@ -94,9 +96,8 @@ class ImageIT {
     assertThat(scenario.outcomes().deadLetters()).isEmpty();
   }
 
-  /** The environment of the container, but for where things are here. */
-  private static Map<String, String> environment(ComposeFile.Service container, Scenario scenario)
-      throws IOException {
+  /** Returns the container's environment with the addresses of this test. */
+  private static Map<String, String> environment(ComposeFile.Service container, Scenario scenario) {
     Map<String, String> here = scenario.settings();
     Map<String, String> environment =
         container.environment(
@@ -110,9 +111,7 @@ class ImageIT {
     environment.replace(
         "SPRING_KAFKA_BOOTSTRAPSERVERS", take(here, "spring.kafka.bootstrap-servers"));
     here.remove("management.server.port");
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      environment.put("MANAGEMENT_SERVER_PORT", String.valueOf(socket.getLocalPort()));
-    }
+    environment.put("MANAGEMENT_SERVER_PORT", String.valueOf(Ports.any()));
     environment.put("SPRING_APPLICATION_JSON", new String(Shop.json(here), StandardCharsets.UTF_8));
     return environment;
   }
@@ -122,7 +121,7 @@ class ImageIT {
   }
 
   @Test
-  void theShopPlaysToAServiceElsewhere() throws IOException {
+  void theTrafficRunsAgainstAServiceElsewhere() throws IOException {
     Image image = Image.build(dockerfile, "traffic", directory);
     assertThat(image.builtLayers()).containsOnlyOnce("servers").containsAll(image.copiedLayers());
     assertThat(image.copiedLayers()).isNotEmpty().doesNotContain("servers");
@@ -142,7 +141,7 @@ class ImageIT {
       try {
         await("report of paid and cancelled orders")
             .atMost(START_PATIENCE)
-            .failFast("the shop has ended", () -> !process.isAlive())
+            .failFast("the traffic has ended", () -> !process.isAlive())
             .until(
                 () ->
                     Files.readString(ChildProcess.log(logName))
@@ -160,7 +159,7 @@ class ImageIT {
     }
   }
 
-  /** The topics of the names that the shop knows, on the platform of all tests. */
+  /** The topics with the default names, which the traffic uses, in the shared environment. */
   private record DefaultTopics(Scenario scenario) implements AutoCloseable {
 
     private static final List<String> NAMES =

@@ -11,28 +11,28 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
-/** That Prometheus and Grafana find what they are told of in the places where Compose puts it. */
+/** Checks that the files mounted by Compose are where Prometheus and Grafana look for them. */
 class ObservabilityLayerTest {
 
-  private static final Path PROMETHEUS = Repository.TOP.resolve("deploy/prometheus");
-  private static final Path GRAFANA = Repository.TOP.resolve("deploy/grafana");
+  private static final Path PROMETHEUS = ProjectFiles.TOP.resolve("deploy/prometheus");
+  private static final Path GRAFANA = ProjectFiles.TOP.resolve("deploy/grafana");
 
-  private final ComposeFile compose = Repository.compose();
-  private final ComposeFile observability = Repository.observability();
+  private final ComposeFile compose = ProjectFiles.compose();
+  private final ComposeFile observability = ProjectFiles.observability();
 
   @Test
-  void prometheusAsksTheServiceOnItsManagementPort() {
-    JsonNode settings = Yamls.read(PROMETHEUS.resolve("prometheus.yml"));
+  void prometheusScrapesTheManagementPortOfTheService() {
+    JsonNode settings = StrictYaml.read(PROMETHEUS.resolve("prometheus.yml"));
 
     assertThat(texts(settings, "names")).containsExactly("order-service");
     assertThat(texts(settings, "port")).containsExactly("8081");
     assertThat(compose.services()).containsKey("order-service");
-    assertThat(Repository.dockerfile().last("order-service", "EXPOSE").words()).contains("8081");
+    assertThat(ProjectFiles.dockerfile().last("order-service", "EXPOSE").words()).contains("8081");
   }
 
   @Test
   void prometheusFindsItsRules() {
-    JsonNode settings = Yamls.read(PROMETHEUS.resolve("prometheus.yml"));
+    JsonNode settings = StrictYaml.read(PROMETHEUS.resolve("prometheus.yml"));
 
     assertThat(texts(settings, "rule_files")).containsExactly("rules/*.yml");
     assertThat(observability.service("prometheus").volumes())
@@ -44,7 +44,7 @@ class ObservabilityLayerTest {
   }
 
   @Test
-  void grafanaAsksPrometheus() throws IOException {
+  void grafanaQueriesPrometheus() throws IOException {
     assertThat(textsOfAll(GRAFANA.resolve("provisioning/datasources"), "url"))
         .isNotEmpty()
         .containsOnly("http://prometheus:9090");
@@ -66,12 +66,12 @@ class ObservabilityLayerTest {
     }
   }
 
-  /** The texts that stand under that key in the files of a directory, however deep. */
+  /** Returns the values of a key at any depth in the files of a directory. */
   private static List<String> textsOfAll(Path directory, String key) throws IOException {
     List<String> found = new ArrayList<>();
     try (Stream<Path> files = Files.list(directory)) {
       for (Path file : (Iterable<Path>) files::iterator) {
-        found.addAll(texts(Yamls.read(file), key));
+        found.addAll(texts(StrictYaml.read(file), key));
       }
     }
     return found;

@@ -1,4 +1,4 @@
-/** The service as its image runs it, as far as that can be tried without Docker. */
+/** The Docker images and compose files, tested without Docker. */
 @NullMarked
 package io.ordertimeout.it.docker;
 

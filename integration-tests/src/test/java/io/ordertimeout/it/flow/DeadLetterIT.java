@@ -173,7 +173,7 @@ class DeadLetterIT {
               letter ->
                   assertThat(letter.header(ERROR))
                       .contains("key")
-                      .endsWith("it was applied all the same"));
+                      .endsWith("it was applied nevertheless"));
     }
   }
 

@@ -17,19 +17,21 @@ import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A producer gone mad, and a shop that goes on. */
+/** A burst of unusable records between real orders. */
+@Tag("faults")
 class GarbageBurstIT {
 
   private static final int ORDERS = 1_000;
-  private static final int GARBAGE_AN_ORDER = 20;
+  private static final int GARBAGE_PER_ORDER = 20;
   private static final String TRACE = "trace";
 
   private final Random random = new Random(20_260_102);
 
   @Test
-  void realOrdersAreHandledBetweenTwentyTimesAsMuchGarbage() {
+  void realOrdersAreProcessedAmongTwentyTimesAsMuchGarbage() {
     try (Scenario scenario = Scenario.create();
         Service service = scenario.startService()) {
       List<CompletableFuture<RecordMetadata>> sent = new ArrayList<>();
@@ -45,9 +47,9 @@ class GarbageBurstIT {
                     scenario.topics().created(),
                     orderId,
                     Map.of("timeout", paid ? "PT1H" : "PT2S")));
-        for (int j = 0; j < GARBAGE_AN_ORDER; j++) {
+        for (int j = 0; j < GARBAGE_PER_ORDER; j++) {
           String topic = scenario.topics().inputs().get(random.nextInt(3));
-          sent.add(scenario.shop().send(garbage(topic, i * GARBAGE_AN_ORDER + j)));
+          sent.add(scenario.shop().send(garbage(topic, i * GARBAGE_PER_ORDER + j)));
         }
         if (paid) {
           sent.add(
@@ -68,11 +70,11 @@ class GarbageBurstIT {
       assertThat(letters).allSatisfy(letter -> assertThat(letter.header("x-error")).isNotBlank());
       assertThat(letters.stream().map(letter -> letter.header(TRACE)).collect(Collectors.toSet()))
           .isEqualTo(
-              IntStream.range(0, ORDERS * GARBAGE_AN_ORDER)
+              IntStream.range(0, ORDERS * GARBAGE_PER_ORDER)
                   .mapToObj(String::valueOf)
                   .collect(Collectors.toSet()));
       assertThat(service.counter("order.timeout.events", "outcome", "dead_letter"))
-          .isEqualTo((double) ORDERS * GARBAGE_AN_ORDER);
+          .isEqualTo((double) ORDERS * GARBAGE_PER_ORDER);
     }
   }
 
@@ -94,7 +96,7 @@ class GarbageBurstIT {
     return record;
   }
 
-  // Its first byte begins no JSON.
+  // No JSON text starts with this byte.
   private byte[] noise() {
     byte[] noise = new byte[1 + random.nextInt(50)];
     random.nextBytes(noise);

@@ -34,7 +34,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
-/** Texts that want to be something else: a statement, a lookup, a line of a log, another order. */
+/** Texts that pose as something else: a statement, a lookup, a log line, another order. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @ExtendWith(LogCapture.class)
 class HostileInputIT {
@@ -63,7 +63,7 @@ class HostileInputIT {
           "  spaces around  ",
           "case",
           "CASE",
-          // The same to the eye, and another order each.
+          // These look alike, but are different orders.
           "caf\u00E9",
           "cafe\u0301",
           "z\u200Bero\u200Dwidth\uFEFF",
@@ -77,7 +77,7 @@ class HostileInputIT {
           "x".repeat(128));
 
   private final Scenario scenario = Scenario.create();
-  // At INFO, at which operators run it, also what the tests' own configuration turns down.
+  // At INFO, as in operation, including loggers that the tests' configuration turns down.
   private final Service service =
       scenario.startService(
           "logging.level.org.springframework", "INFO",
@@ -100,7 +100,7 @@ class HostileInputIT {
   }
 
   @Test
-  void anOrderIdOfAnyCharactersGoesTheWholeWay() {
+  void anOrderIdMayContainAnyCharacters() {
     for (String orderId : ORDER_IDS) {
       scenario.shop().created(orderId, Map.of("timeout", "PT1S"));
       scenario.shop().created(paid(orderId), Map.of("timeout", "PT1H"));
@@ -146,7 +146,7 @@ class HostileInputIT {
   }
 
   @Test
-  void aTextThatLooksLikeAStatementIsStoredAsText() {
+  void aTextThatContainsSqlIsStoredAsText() {
     String injection = "x'); drop table order_deadline cascade; delete from outbox; -- $1 ? {\"}";
     scenario
         .shop()
@@ -167,7 +167,7 @@ class HostileInputIT {
     scenario.shop().paid("injected", injection);
     Shop.await(
         scenario.shop().send(topics.closed(), "injected-reason", Map.of("reason", injection)));
-    // A conflict has a statement of its own.
+    // Conflicts are written by a statement of their own.
     scenario.shop().paid("injected-reason", injection);
     scenario.outcomes().awaitConflicts("injected-reason", 1);
     scenario.awaitQuiet();
@@ -188,7 +188,7 @@ class HostileInputIT {
   }
 
   @Test
-  void noLogTellsWhoBoughtWhatAndNoneIsForged(CapturedOutput output) {
+  void logsContainNoOrderDataAndNoForgedLines(CapturedOutput output) {
     String forged = "FORGED ERROR [main] all is lost";
     String secret = "zqx-";
     String amount = "98761234.5";
@@ -202,7 +202,7 @@ class HostileInputIT {
             Map.of("value", amount, "currency", "EUR"));
     String cancelled = secret + "cancelled\n" + forged;
     String paid = secret + "paid\r\n" + forged;
-    String refused = secret + "refused\n" + forged;
+    String rejected = secret + "rejected\n" + forged;
     String failing = secret + "failing\n" + forged;
 
     scenario.shop().created(cancelled, fields);
@@ -214,11 +214,11 @@ class HostileInputIT {
     garbage("{\"orderId\":\"" + secret + "\\n" + forged + "\",\"timeout\":\"\\n" + forged + "\"}");
     garbage("\u0085" + forged);
     garbage(secret + "\n" + forged);
-    refuse(refused, failing);
-    scenario.shop().created(refused, fields);
+    reject(rejected, failing);
+    scenario.shop().created(rejected, fields);
     scenario.shop().created(failing, fields);
     await("failures").atMost(PATIENCE).until(() -> failures() > 1);
-    refuseNoMore();
+    acceptAgain();
     scenario.outcomes().awaitCancelled(failing);
     scenario.awaitQuiet();
 
@@ -235,7 +235,7 @@ class HostileInputIT {
                     .hasSizeLessThan(512)
                     .doesNotContainPattern("\\p{Cc}"));
     assertThat(letters)
-        .filteredOn(letter -> letter.key().equals(refused))
+        .filteredOn(letter -> letter.key().equals(rejected))
         .singleElement()
         .extracting(letter -> letter.header("x-error"))
         .asString()
@@ -251,22 +251,23 @@ class HostileInputIT {
   }
 
   /**
-   * Makes Postgres refuse the row of one order, and fail for another reason on that of the other,
-   * quoting it in the detail. The failures' count outlives the rollbacks.
+   * Makes Postgres reject the row of one order, and fail with another error on the row of the
+   * other, whose detail quotes the row. A sequence counts the failures, since rollbacks do not
+   * affect it.
    */
-  private void refuse(String refused, String failing) {
+  private void reject(String rejected, String failing) {
     jdbc.execute("create sequence failures");
-    jdbc.execute("create table disliked (order_id text, fails boolean)");
-    jdbc.update("insert into disliked values (?, false), (?, true)", refused, failing);
+    jdbc.execute("create table rejected_order (order_id text, fails boolean)");
+    jdbc.update("insert into rejected_order values (?, false), (?, true)", rejected, failing);
     jdbc.execute(
         """
         create function accepted(id text) returns boolean language plpgsql as $$
         begin
-          if exists (select from disliked where order_id = id and fails) then
+          if exists (select from rejected_order where order_id = id and fails) then
             perform nextval('failures');
             raise exception 'not now' using errcode = '55000', detail = id;
           end if;
-          return not exists (select from disliked where order_id = id);
+          return not exists (select from rejected_order where order_id = id);
         end $$
         """);
     jdbc.execute("alter table order_deadline add constraint accepted check (accepted(order_id))");
@@ -278,14 +279,14 @@ class HostileInputIT {
             "select case when is_called then last_value else 0 end from failures", Long.class));
   }
 
-  private void refuseNoMore() {
+  private void acceptAgain() {
     jdbc.execute("alter table order_deadline drop constraint accepted");
   }
 
   @Test
-  void aTimestampThatPostgresCannotHoldStopsNothing()
+  void aTimestampOutsideTheRangeOfPostgresStopsNothing()
       throws ExecutionException, InterruptedException {
-    letProducersTellTheTime();
+    useProducerTimestamps();
     for (long timestampMillis : new long[] {0, 1, Long.MAX_VALUE}) {
       String orderId = "at-" + timestampMillis;
       scenario.shop().created(orderId + "-known", Map.of("timeout", "PT1H"));
@@ -309,7 +310,7 @@ class HostileInputIT {
         .contains("at-" + Long.MAX_VALUE);
   }
 
-  private void letProducersTellTheTime() throws ExecutionException, InterruptedException {
+  private void useProducerTimestamps() throws ExecutionException, InterruptedException {
     List<AlterConfigOp> settings =
         List.of(
             set(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "CreateTime"),

@@ -1,4 +1,4 @@
-/** Input that nobody who means well would send. */
+/** Malicious and malformed input. */
 @NullMarked
 package io.ordertimeout.it.hostile;
 

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.Shop;
+import io.ordertimeout.it.traffic.Deadlines;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -16,12 +17,14 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Partitions added to topics in use: the payment of an order from before may be in a partition of
- * another number than the order, where nobody may have looked yet.
+ * Partitions added to topics in use. The payment of an existing order may then be in a partition
+ * with another number than its order, which the service has not read yet.
  */
+@Tag("faults")
 class AddedPartitionsIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -38,54 +41,41 @@ class AddedPartitionsIT {
   @Test
   void aPaymentInAnAddedPartitionIsReadBeforeItsOrderIsDecided() {
     try (Service service = scenario.startService()) {
-      Instant deadline = Scenario.in(Duration.ofSeconds(8));
-      scenario.create("paid", 0, deadline);
-      scenario.create("unpaid", 0, deadline);
-      scenario.awaitState("paid", "PENDING");
+      createPending();
       addPartitions();
       scenario.pay("paid", ADDED);
+      Deadlines.passNow(scenario.database(), "paid", "unpaid");
 
-      scenario.outcomes().awaitCancelled("unpaid");
-      assertThat(scenario.database().state("paid")).isEqualTo("PAID");
-      assertThat(scenario.outcomes().cancelled("paid")).isEmpty();
-      assertThat(service.counter("order.timeout.misplaced.events")).isEqualTo(1);
-      // And what comes in by the added partition is watched like everything else.
+      assertOnlyUnpaidIsCancelled(service);
+      // Orders in the added partition have timeouts like all others.
       scenario.create("new", ADDED, Scenario.in(Duration.ofSeconds(1)));
       scenario.outcomes().awaitCancelled("new");
     }
   }
 
   @Test
-  void whatWasPaidInAnAddedPartitionWhileNobodyWatchedIsNotSkipped() {
+  void aPaymentInAPartitionAddedWhileDownIsReadBeforeItsOrderIsDecided() {
     try (Service service = scenario.startService()) {
-      Instant deadline = Scenario.in(Duration.ofSeconds(8));
-      scenario.create("paid", 0, deadline);
-      scenario.create("unpaid", 0, deadline);
-      scenario.awaitState("unpaid", "PENDING");
+      createPending();
       assertThat(service.gauge("order.timeout.pending")).isEqualTo(2);
     }
     addPartitions();
     scenario.pay("paid", ADDED);
+    Deadlines.passNow(scenario.database(), "paid", "unpaid");
 
-    // An added partition is no first start: it is read from its beginning.
+    // An added partition is not a first start, so the service reads it from its beginning.
     try (Service service = scenario.startService("order-timeout.intake.start-back", "0s")) {
-      scenario.outcomes().awaitCancelled("unpaid");
-      assertThat(scenario.database().state("paid")).isEqualTo("PAID");
-      assertThat(service.counter("order.timeout.misplaced.events")).isEqualTo(1);
+      assertOnlyUnpaidIsCancelled(service);
     }
   }
 
   @Test
-  void aPaymentInAnyPartitionHoldsItsOrderBackIfConfiguredSo() {
-    Instant deadline;
+  void aPaymentInAnyPartitionHoldsItsOrderBackIfConfigured() {
     try (Service service = scenario.startService()) {
-      deadline = Scenario.in(Duration.ofSeconds(8));
-      scenario.create("paid", 0, deadline);
-      scenario.create("unpaid", 0, deadline);
-      scenario.awaitState("unpaid", "PENDING");
+      createPending();
       assertThat(service.gauge("order.timeout.pending")).isEqualTo(2);
     }
-    // Its producer partitions by another function. Much else is to be read before it.
+    // The payment is in another partition than its order, behind many others.
     IntStream.range(0, 2_000)
         .mapToObj(
             i ->
@@ -95,7 +85,7 @@ class AddedPartitionsIT {
         .toList()
         .forEach(Shop::await);
     scenario.pay("paid", 2);
-    scenario.awaitPast(deadline);
+    Deadlines.passNow(scenario.database(), "paid", "unpaid");
 
     try (Service service =
         scenario.startService(
@@ -103,19 +93,16 @@ class AddedPartitionsIT {
             "all",
             "order-timeout.intake.batch-size",
             "50")) {
-      scenario.outcomes().awaitCancelled("unpaid");
-      assertThat(scenario.database().state("paid")).isEqualTo("PAID");
-      assertThat(scenario.outcomes().cancelled()).hasSize(1);
-      assertThat(service.counter("order.timeout.misplaced.events")).isEqualTo(1);
+      assertOnlyUnpaidIsCancelled(service);
     }
   }
 
   @Test
-  void nothingIsDecidedWhileTheTopicsDiffer() {
+  void nothingIsDecidedWhileTheTopicsDifferInTheirPartitions() {
     try (Service service = scenario.startService("order-timeout.reconciler.overdue-after", "1s")) {
-      scenario.create("unpaid", 0, Scenario.in(Duration.ofSeconds(8)));
-      scenario.awaitState("unpaid", "PENDING");
+      createPending();
       addPartitions(List.of(scenario.topics().paid()));
+      Deadlines.passNow(scenario.database(), "unpaid");
 
       await("the order to be overdue")
           .atMost(PATIENCE)
@@ -125,6 +112,21 @@ class AddedPartitionsIT {
       addPartitions(List.of(scenario.topics().created(), scenario.topics().closed()));
       scenario.outcomes().awaitCancelled("unpaid");
     }
+  }
+
+  private void createPending() {
+    Instant deadline = Scenario.in(Duration.ofHours(1));
+    scenario.create("paid", 0, deadline);
+    scenario.create("unpaid", 0, deadline);
+    scenario.awaitState("paid", "PENDING");
+    scenario.awaitState("unpaid", "PENDING");
+  }
+
+  private void assertOnlyUnpaidIsCancelled(Service service) {
+    scenario.outcomes().awaitCancelled("unpaid");
+    assertThat(scenario.database().state("paid")).isEqualTo("PAID");
+    assertThat(scenario.outcomes().cancelled()).hasSize(1);
+    assertThat(service.counter("order.timeout.misplaced.events")).isEqualTo(1);
   }
 
   private void addPartitions() {

@@ -1,4 +1,4 @@
-/** Several instances: more, fewer, one that dies or freezes, and more partitions to share. */
+/** Several instances: joining, leaving, restarting or freezing ones, and added partitions. */
 @NullMarked
 package io.ordertimeout.it.instances;
 

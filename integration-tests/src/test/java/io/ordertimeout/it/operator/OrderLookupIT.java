@@ -70,12 +70,15 @@ class OrderLookupIT {
   }
 
   @Test
-  void aPendingOrderReportsWhatItWaitsFor() {
+  void aPendingOrderWaitsForItsPaymentDeadline() {
     scenario.shop().created("waits", Map.of("timeout", "PT1H"));
     scenario.awaitState("waits", "PENDING");
 
-    assertThat(known("waits").at("/waitsFor/0").asString())
-        .startsWith("its payment deadline, in PT5");
+    JsonNode known = known("waits");
+    assertThat(known.at("/waitsFor")).hasSize(1);
+    assertThat(known.at("/waitsFor/0/type").asString()).isEqualTo("payment-deadline");
+    assertThat(Instant.parse(known.at("/waitsFor/0/dueAt").asString()))
+        .isEqualTo(Instant.parse(known.at("/order/deadline").asString()));
   }
 
   @Test
@@ -176,7 +179,7 @@ class OrderLookupIT {
       assertThat(again.json()).isEqualTo(first.json());
     }
     assertThat(other.status()).isEqualTo(409);
-    assertThat(other.json().at("/detail").asString()).contains("was used for something else");
+    assertThat(other.json().at("/detail").asString()).contains("was used for a different request");
     JsonNode audit = operator.get("/api/audit", "subject", "twice").json();
     assertThat(audit).hasSize(1);
     assertThat(audit.at("/0/reason").asString()).isEqualTo("the customer asked");

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import tools.jackson.databind.JsonNode;
 
 /**
  * A pause suspends expiry, for all orders or for one channel, until an operator or time ends it.
@@ -57,15 +58,11 @@ class PauseIT {
     scenario.outcomes().awaitCancelled("store");
     scenario.outcomes().awaitCancelled("no channel");
     assertThat(scenario.database().state("web")).isEqualTo("PENDING");
-    assertThat(
-            service
-                .http()
-                .viewer()
-                .get("/api/order", "id", "web")
-                .json()
-                .at("/waitsFor/0")
-                .asString())
-        .startsWith("the end of pause " + pause);
+    JsonNode blocker =
+        service.http().viewer().get("/api/order", "id", "web").json().at("/waitsFor/0");
+    assertThat(blocker.at("/type").asString()).isEqualTo("paused");
+    assertThat(blocker.at("/pauseId").asLong()).isEqualTo(Long.parseLong(pause));
+    assertThat(blocker.at("/channel").asString()).isEqualTo("web");
 
     end(pause);
     scenario.outcomes().awaitCancelled("web");

@@ -9,40 +9,40 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.jspecify.annotations.Nullable;
 
-/** What Kafka told the shop that it has, and when. Thread-safe. */
+/** The acknowledgements that the shop's producers received from Kafka. Thread-safe. */
 public final class Acknowledgements {
 
-  private final Map<Place, Instant> times = new ConcurrentHashMap<>();
-  private final Set<Place> committed = ConcurrentHashMap.newKeySet();
+  private final Map<RecordPosition, Instant> times = new ConcurrentHashMap<>();
+  private final Set<RecordPosition> committed = ConcurrentHashMap.newKeySet();
   private final AtomicInteger unknown = new AtomicInteger();
 
-  /** A record that is in Kafka, in a transaction or not. */
+  /** Adds a record that Kafka acknowledged, within a transaction or outside one. */
   public void add(RecordMetadata metadata) {
-    // A repetition of a batch that Kafka had already may be acknowledged without its offset.
+    // A retried batch that Kafka already had may be acknowledged without its offset.
     if (metadata.hasOffset()) {
-      times.put(place(metadata), Instant.now());
+      times.put(position(metadata), Instant.now());
     } else {
       unknown.incrementAndGet();
     }
   }
 
-  /** A record of which Kafka said that everybody can read it. */
+  /** Marks an acknowledged record as readable by every consumer. */
   public void commit(RecordMetadata metadata) {
     if (metadata.hasOffset()) {
-      committed.add(place(metadata));
+      committed.add(position(metadata));
     }
   }
 
-  /** A record of which nobody knows; the log tells in the end. */
-  public void doubt() {
+  /** Counts a record whose result the producer does not know; only the log can tell. */
+  public void addUnknown() {
     unknown.incrementAndGet();
   }
 
-  @Nullable Instant at(Place place) {
-    return times.get(place);
+  @Nullable Instant at(RecordPosition position) {
+    return times.get(position);
   }
 
-  Set<Place> committed() {
+  Set<RecordPosition> committed() {
     return Collections.unmodifiableSet(committed);
   }
 
@@ -50,7 +50,7 @@ public final class Acknowledgements {
     return unknown.get();
   }
 
-  private static Place place(RecordMetadata metadata) {
-    return new Place(metadata.topic(), metadata.partition(), metadata.offset());
+  private static RecordPosition position(RecordMetadata metadata) {
+    return new RecordPosition(metadata.topic(), metadata.partition(), metadata.offset());
   }
 }

@@ -1,11 +1,11 @@
 package io.ordertimeout.it.oracle;
 
-import io.ordertimeout.it.oracle.Entry.Cancellation;
-import io.ordertimeout.it.oracle.Entry.Closing;
-import io.ordertimeout.it.oracle.Entry.Conflict;
-import io.ordertimeout.it.oracle.Entry.Creation;
-import io.ordertimeout.it.oracle.Entry.Payment;
-import io.ordertimeout.it.oracle.Entry.Settling;
+import io.ordertimeout.it.oracle.HistoryEvent.Cancellation;
+import io.ordertimeout.it.oracle.HistoryEvent.Closing;
+import io.ordertimeout.it.oracle.HistoryEvent.Conflict;
+import io.ordertimeout.it.oracle.HistoryEvent.Creation;
+import io.ordertimeout.it.oracle.HistoryEvent.Payment;
+import io.ordertimeout.it.oracle.HistoryEvent.Settling;
 import io.ordertimeout.it.oracle.Violation.Kind;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,25 +19,26 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds the history of one order against the promises, once everything is quiet: all input is
- * stored, nothing waits in the outbox, all that was published is read.
+ * Checks the history of one order against the promises. All input must be stored, the outbox empty
+ * and all output read.
  *
- * <p>Where the promises leave the outcome open, as of a payment appended after the deadline, every
- * outcome that they allow is accepted; what follows from it is then judged exactly.
+ * <p>Where the promises leave the outcome open, for example for a payment appended after the
+ * deadline, the judge accepts every outcome that they allow and then checks its consequences
+ * exactly.
  */
 final class Judge {
 
   /**
-   * A payment counts as appended when it can be read. The broker stamps it a moment before, so of
-   * one stamped this shortly before the deadline only the acknowledgement proves that it was in
-   * time.
+   * The longest time between a record's timestamp and its visibility. A payment counts as appended
+   * once it can be read; if it was stamped this shortly before the deadline, only its
+   * acknowledgement proves that it was in time.
    */
   static final Duration STAMP_TO_VISIBLE = Duration.ofSeconds(1);
 
   private final OrderHistory order;
   private final Instant now;
   private final @Nullable Creation creation;
-  private final @Nullable TableRow row;
+  private final @Nullable OrderRow row;
   private final List<Violation> violations = new ArrayList<>();
 
   private Judge(OrderHistory order, Instant now) {
@@ -48,7 +49,7 @@ final class Judge {
   }
 
   /**
-   * The promises that the history breaks.
+   * Returns the promises that the history breaks.
    *
    * @param now Postgres's clock when the table was read
    */
@@ -61,7 +62,7 @@ final class Judge {
     return judge.violations;
   }
 
-  /** Whether the record was certainly in Kafka before the deadline. */
+  /** Returns whether the record was certainly readable before the deadline. */
   static boolean inTime(Settling settling, Instant deadline) {
     if (!stampedBefore(settling, deadline)) {
       return false;
@@ -71,7 +72,7 @@ final class Judge {
         || settling.appendedAt().isBefore(deadline.minus(STAMP_TO_VISIBLE));
   }
 
-  /** Whether an order was cancelled over a record of which it cannot be told if it was in time. */
+  /** Returns whether an order was cancelled although a settling may have been in time. */
   static boolean undecidable(OrderHistory order) {
     Creation creation = order.creation();
     return creation != null
@@ -84,21 +85,21 @@ final class Judge {
                         && !inTime(settling, creation.deadline()));
   }
 
-  private static boolean stampedBefore(Entry entry, Instant deadline) {
+  private static boolean stampedBefore(HistoryEvent entry, Instant deadline) {
     return entry.appendedAt().toEpochMilli() < deadline.toEpochMilli();
   }
 
-  /** What the table says in the end, against what was produced. */
+  /** Compares the row with the records. */
   private void state() {
     boolean known = creation != null || order.settlings().findAny().isPresent();
     if (row == null) {
       if (known) {
-        broken(Kind.LOST, "the table does not know the order");
+        broken(Kind.LOST, "the table does not contain the order");
       }
       return;
     }
     if (!known) {
-      broken(Kind.UNFOUNDED, "the table knows an order that nobody spoke of");
+      broken(Kind.UNEXPLAINED_STATE, "no record mentions the order in the table");
       return;
     }
     switch (row.state()) {
@@ -106,11 +107,11 @@ final class Judge {
       case "PAID" -> paid(row);
       case "CLOSED" -> {
         if (order.closings().isEmpty()) {
-          broken(Kind.UNFOUNDED, "closed without a closing");
+          broken(Kind.UNEXPLAINED_STATE, "closed without a closing event");
         }
       }
       case "CANCELLED" -> cancelled(row);
-      default -> broken(Kind.WRONG_FIELDS, "no such state");
+      default -> broken(Kind.WRONG_FIELDS, "unknown state");
     }
     Instant createdAt = creation == null ? null : creation.createdAt();
     Instant deadline = creation == null ? null : creation.deadline();
@@ -122,40 +123,40 @@ final class Judge {
     if (order.settlings().findAny().isPresent()) {
       broken(Kind.LOST, "pending although it was paid or closed");
     } else if (creation == null) {
-      broken(Kind.UNFOUNDED, "pending without a creation");
+      broken(Kind.UNEXPLAINED_STATE, "pending without a creation");
     } else if (!creation.deadline().isAfter(now)) {
       broken(Kind.LOST, "pending at " + now + " although its deadline has passed");
     }
   }
 
-  private void paid(TableRow paid) {
+  private void paid(OrderRow paid) {
     if (order.payments().isEmpty()) {
-      broken(Kind.UNFOUNDED, "paid without a committed payment");
+      broken(Kind.UNEXPLAINED_STATE, "paid without a committed payment");
     } else {
       same("paymentId of the row", paid.paymentId(), order.payments().get(0).paymentId());
     }
   }
 
-  private void cancelled(TableRow cancelled) {
+  private void cancelled(OrderRow cancelled) {
     if (creation == null) {
-      broken(Kind.UNFOUNDED, "cancelled without a creation");
+      broken(Kind.UNEXPLAINED_STATE, "cancelled without a creation");
     } else if (cancelled.decidedAt() == null) {
-      broken(Kind.WRONG_FIELDS, "cancelled at no time");
+      broken(Kind.WRONG_FIELDS, "cancelled without decided_at");
     } else if (cancelled.decidedAt().isBefore(creation.deadline())) {
       broken(Kind.EARLY, "decided at " + cancelled.decidedAt());
     }
     if (order.cancellations().isEmpty()) {
-      broken(Kind.LOST, "cancelled, and nobody was told");
+      broken(Kind.LOST, "cancelled, but the cancellation was never published");
     }
   }
 
-  /** One decision, and none against a payment or closing in time. */
+  /** Checks that there is one decision and that no payment or closing was in time. */
   private void decision() {
     if (order.cancellations().isEmpty() && !isInState("CANCELLED")) {
       return;
     }
     if (!isInState("CANCELLED")) {
-      broken(Kind.DECIDED_TWICE, "published as cancelled, but the table says otherwise");
+      broken(Kind.DECIDED_TWICE, "published as cancelled, but not CANCELLED in the table");
     }
     distinct(
         Kind.DECIDED_TWICE, "event id", order.cancellations().stream().map(Cancellation::eventId));
@@ -168,19 +169,19 @@ final class Judge {
     }
     for (Payment payment : order.payments()) {
       if (inTime(payment, creation.deadline())) {
-        broken(Kind.PAID_YET_CANCELLED, "paid in time by " + payment.place());
+        broken(Kind.PAID_YET_CANCELLED, "paid in time by " + payment.position());
       }
     }
     for (Closing closing : order.closings()) {
       if (inTime(closing, creation.deadline())) {
-        broken(Kind.CLOSED_YET_CANCELLED, "closed in time by " + closing.place());
+        broken(Kind.CLOSED_YET_CANCELLED, "closed in time by " + closing.position());
       }
     }
   }
 
   private void cancellations() {
     for (Cancellation cancelled : order.cancellations()) {
-      form(cancelled.place(), cancelled.fault());
+      form(cancelled.position(), cancelled.fault());
       same("reason", cancelled.reason(), "PAYMENT_TIMEOUT");
       if (creation == null) {
         continue;
@@ -202,7 +203,7 @@ final class Judge {
     }
   }
 
-  /** A payment conflicts with a cancelled or closed order, and with no other. */
+  /** Checks that payments raised a conflict if and only if the order is cancelled or closed. */
   private void conflicts() {
     Map<String, List<Conflict>> byPayment =
         order.conflicts().stream().collect(Collectors.groupingBy(Conflict::paymentId));
@@ -212,14 +213,14 @@ final class Judge {
     if (expected) {
       for (String paymentId : payments) {
         if (!byPayment.containsKey(paymentId)) {
-          broken(Kind.CONFLICT_MISSING, "nobody was told of payment " + paymentId);
+          broken(Kind.CONFLICT_MISSING, "no conflict was published for payment " + paymentId);
         }
       }
     }
     byPayment.forEach(
         (paymentId, conflicts) -> {
           if (!expected || !payments.contains(paymentId)) {
-            broken(Kind.CONFLICT_UNFOUNDED, "conflict of payment " + paymentId);
+            broken(Kind.UNEXPECTED_CONFLICT, "conflict of payment " + paymentId);
           }
           distinct(
               Kind.CONFLICT_TWICE,
@@ -230,7 +231,7 @@ final class Judge {
   }
 
   private void conflict(Conflict conflict) {
-    form(conflict.place(), conflict.fault());
+    form(conflict.position(), conflict.fault());
     Set<Instant> paidAt =
         order.payments().stream()
             .filter(payment -> payment.paymentId().equals(conflict.paymentId()))
@@ -246,7 +247,7 @@ final class Judge {
           conflict.cancelledAt(),
           row == null ? null : row.decidedAt());
     } else {
-      // The closing and the payment may both have come before the creation.
+      // The closing and the payment may both have arrived before the creation.
       if (conflict.deadline() != null) {
         same(
             "deadline of the conflict",
@@ -266,9 +267,9 @@ final class Judge {
     return row != null && row.state().equals(state);
   }
 
-  private void form(Place place, @Nullable String fault) {
+  private void form(RecordPosition position, @Nullable String fault) {
     if (fault != null) {
-      broken(Kind.WRONG_FIELDS, place + ": " + fault);
+      broken(Kind.WRONG_FIELDS, position + ": " + fault);
     }
   }
 

@@ -2,11 +2,11 @@ package io.ordertimeout.it.oracle;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ordertimeout.it.oracle.Entry.Cancellation;
-import io.ordertimeout.it.oracle.Entry.Closing;
-import io.ordertimeout.it.oracle.Entry.Conflict;
-import io.ordertimeout.it.oracle.Entry.Creation;
-import io.ordertimeout.it.oracle.Entry.Payment;
+import io.ordertimeout.it.oracle.HistoryEvent.Cancellation;
+import io.ordertimeout.it.oracle.HistoryEvent.Closing;
+import io.ordertimeout.it.oracle.HistoryEvent.Conflict;
+import io.ordertimeout.it.oracle.HistoryEvent.Creation;
+import io.ordertimeout.it.oracle.HistoryEvent.Payment;
 import io.ordertimeout.it.oracle.Violation.Kind;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
-/** Made-up histories, each with what the judge has to say of it. */
 class JudgeTest {
 
   private static final Instant CREATED = Instant.parse("2026-01-01T00:00:00.000250Z");
@@ -32,7 +31,7 @@ class JudgeTest {
   private final List<Closing> closings = new ArrayList<>();
   private final List<Cancellation> cancellations = new ArrayList<>();
   private final List<Conflict> conflicts = new ArrayList<>();
-  private @Nullable TableRow row;
+  private @Nullable OrderRow row;
   private int offset;
 
   @Nested
@@ -62,7 +61,7 @@ class JudgeTest {
     }
 
     @Test
-    void aLatePaymentMayWin() {
+    void aLatePaymentMaySettleTheOrder() {
       created();
       paid("p1", LATE);
       row("PAID", LATE, "p1");
@@ -70,7 +69,7 @@ class JudgeTest {
     }
 
     @Test
-    void aLatePaymentMayLoseAndConflict() {
+    void aLatePaymentMayRaiseAConflict() {
       created();
       paid("p1", LATE);
       cancelled();
@@ -79,10 +78,10 @@ class JudgeTest {
     }
 
     @Test
-    void aPaymentStampedButNotVisibleAtTheDeadlineMayLose() {
+    void aPaymentInFlightAtTheDeadlineMayRaiseAConflict() {
       created();
       payments.add(
-          new Payment(place("paid"), instant(-3), DEADLINE.plusMillis(2), "p1", instant(-3)));
+          new Payment(position("paid"), instant(-3), DEADLINE.plusMillis(2), "p1", instant(-3)));
       cancelled();
       conflict("e2", "p1", instant(-3), IN_TIME_KIND);
       assertKept();
@@ -90,7 +89,7 @@ class JudgeTest {
     }
 
     @Test
-    void aSecondPaymentOfAPaidOrderIsNoConflict() {
+    void aSecondPaymentOfAPaidOrderRaisesNoConflict() {
       created();
       paid("p1", IN_TIME);
       paid("p2", LATE);
@@ -99,31 +98,32 @@ class JudgeTest {
     }
 
     @Test
-    void aPaymentOfAClosedOrderConflicts() {
+    void aPaymentOfAClosedOrderRaisesAConflict() {
       created();
       closed(IN_TIME);
       paid("p1", IN_TIME);
       row("CLOSED", IN_TIME, null);
       conflicts.add(
           new Conflict(
-              place("conflict"), LATE, "e2", "p1", IN_TIME_KIND, IN_TIME, DEADLINE, null, null));
+              position("conflict"), LATE, "e2", "p1", IN_TIME_KIND, IN_TIME, DEADLINE, null, null));
       assertKept();
     }
 
     @Test
-    void aConflictBeforeTheCreationKnowsNoDeadline() {
+    void aConflictBeforeTheCreationHasNoDeadline() {
       closed(IN_TIME);
       paid("p1", IN_TIME);
-      row = new TableRow("CLOSED", null, null, IN_TIME, null);
+      row = new OrderRow("CLOSED", null, null, IN_TIME, null);
       conflicts.add(
-          new Conflict(place("conflict"), LATE, "e2", "p1", LATE_KIND, IN_TIME, null, null, null));
+          new Conflict(
+              position("conflict"), LATE, "e2", "p1", LATE_KIND, IN_TIME, null, null, null));
       assertKept();
     }
 
     @Test
-    void anOrderWhoseDeadlineIsToComeIsPending() {
+    void anOrderBeforeItsDeadlineIsPending() {
       created();
-      row = new TableRow("PENDING", CREATED, DEADLINE, null, null);
+      row = new OrderRow("PENDING", CREATED, DEADLINE, null, null);
       assertThat(Judge.judge(history(), DEADLINE.minusMillis(1))).isEmpty();
     }
 
@@ -131,7 +131,8 @@ class JudgeTest {
     void aRepeatedCreationDoesNotMoveTheDeadline() {
       created();
       creations.add(
-          new Creation(place("created"), CREATED.plusSeconds(1), CREATED, DEADLINE.plusSeconds(5)));
+          new Creation(
+              position("created"), CREATED.plusSeconds(1), CREATED, DEADLINE.plusSeconds(5)));
       cancelled();
       assertKept();
     }
@@ -141,13 +142,13 @@ class JudgeTest {
   class Lost {
 
     @Test
-    void anOrderThatTheTableDoesNotKnow() {
+    void anOrderMissingFromTheTable() {
       created();
       assertBroken(Kind.LOST);
     }
 
     @Test
-    void aPaymentThatTheTableDoesNotKnow() {
+    void aPaymentMissingFromTheTable() {
       paid("p1", IN_TIME);
       assertBroken(Kind.LOST);
     }
@@ -155,7 +156,7 @@ class JudgeTest {
     @Test
     void anOrderStillPendingAfterItsDeadline() {
       created();
-      row = new TableRow("PENDING", CREATED, DEADLINE, null, null);
+      row = new OrderRow("PENDING", CREATED, DEADLINE, null, null);
       assertBroken(Kind.LOST);
     }
 
@@ -163,12 +164,12 @@ class JudgeTest {
     void anOrderStillPendingAfterItsPayment() {
       created();
       paid("p1", IN_TIME);
-      row = new TableRow("PENDING", CREATED, DEADLINE, null, null);
+      row = new OrderRow("PENDING", CREATED, DEADLINE, null, null);
       assertBroken(Kind.LOST);
     }
 
     @Test
-    void aCancellationThatNobodyWasToldOf() {
+    void aCancellationThatWasNeverPublished() {
       created();
       row("CANCELLED", DECIDED, null);
       assertBroken(Kind.LOST);
@@ -216,7 +217,7 @@ class JudgeTest {
     }
 
     @Test
-    void cancelledForTheShopAndPaidInTheTable() {
+    void publishedAsCancelledButPaidInTheTable() {
       created();
       paid("p1", LATE);
       row("PAID", LATE, "p1");
@@ -226,7 +227,7 @@ class JudgeTest {
   }
 
   @Nested
-  class Overridden {
+  class PaidYetCancelled {
 
     @Test
     void aPaymentAcknowledgedBeforeTheDeadline() {
@@ -238,9 +239,9 @@ class JudgeTest {
     }
 
     @Test
-    void aPaymentWhoseAcknowledgementWasLostButWhichIsLongInKafka() {
+    void aPaymentAppendedLongBeforeTheDeadlineWithoutAcknowledgement() {
       created();
-      payments.add(new Payment(place("paid"), IN_TIME, null, "p1", IN_TIME));
+      payments.add(new Payment(position("paid"), IN_TIME, null, "p1", IN_TIME));
       cancelled();
       conflict("e2", "p1", IN_TIME, IN_TIME_KIND);
       assertBroken(Kind.PAID_YET_CANCELLED);
@@ -259,7 +260,7 @@ class JudgeTest {
   class Conflicts {
 
     @Test
-    void aLatePaymentThatNobodyWasToldOf() {
+    void aLatePaymentWithoutAConflict() {
       created();
       paid("p1", LATE);
       cancelled();
@@ -267,7 +268,7 @@ class JudgeTest {
     }
 
     @Test
-    void aPaymentOfAClosedOrderThatNobodyWasToldOf() {
+    void aPaymentOfAClosedOrderWithoutAConflict() {
       created();
       closed(IN_TIME);
       paid("p1", LATE);
@@ -276,7 +277,7 @@ class JudgeTest {
     }
 
     @Test
-    void oneOfTwoLatePaymentsMissing() {
+    void oneOfTwoLatePaymentsWithoutAConflict() {
       created();
       paid("p1", LATE);
       paid("p2", LATE);
@@ -301,8 +302,9 @@ class JudgeTest {
       paid("p1", LATE);
       row("PAID", LATE, "p1");
       conflicts.add(
-          new Conflict(place("conflict"), LATE, "e2", "p1", LATE_KIND, LATE, DEADLINE, null, null));
-      assertBroken(Kind.CONFLICT_UNFOUNDED);
+          new Conflict(
+              position("conflict"), LATE, "e2", "p1", LATE_KIND, LATE, DEADLINE, null, null));
+      assertBroken(Kind.UNEXPECTED_CONFLICT);
     }
 
     @Test
@@ -310,11 +312,11 @@ class JudgeTest {
       created();
       cancelled();
       conflict("e2", "p1", LATE, LATE_KIND);
-      assertBroken(Kind.CONFLICT_UNFOUNDED);
+      assertBroken(Kind.UNEXPECTED_CONFLICT);
     }
 
     @Test
-    void theWrongKind() {
+    void aConflictOfTheWrongKind() {
       created();
       paid("p1", LATE);
       cancelled();
@@ -324,30 +326,30 @@ class JudgeTest {
   }
 
   @Nested
-  class Unfounded {
+  class UnexplainedState {
 
     @Test
     void paidByAnAbortedPayment() {
       created();
       row("PAID", IN_TIME, "p1");
-      assertBroken(Kind.UNFOUNDED);
+      assertBroken(Kind.UNEXPLAINED_STATE);
     }
 
     @Test
-    void closedByNobody() {
+    void closedWithoutAClosingEvent() {
       created();
       row("CLOSED", IN_TIME, null);
-      assertBroken(Kind.UNFOUNDED);
+      assertBroken(Kind.UNEXPLAINED_STATE);
     }
 
     @Test
-    void anOrderThatNobodyCreated() {
-      row = new TableRow("PENDING", CREATED, DEADLINE, null, null);
-      assertBroken(Kind.UNFOUNDED);
+    void anOrderThatNoRecordMentions() {
+      row = new OrderRow("PENDING", CREATED, DEADLINE, null, null);
+      assertBroken(Kind.UNEXPLAINED_STATE);
     }
 
     @Test
-    void aCancellationOfAnOrderThatIsNotCreated() {
+    void aCancellationOfAnOrderThatWasNotCreated() {
       publish("e1", DECIDED, DECIDED);
       assertBroken(Kind.DECIDED_TWICE);
     }
@@ -357,12 +359,12 @@ class JudgeTest {
   class WrongFields {
 
     @Test
-    void theDeadlineOfTheEvent() {
+    void aWrongDeadlineInTheEvent() {
       created();
       row("CANCELLED", DECIDED, null);
       cancellations.add(
           new Cancellation(
-              place("cancelled"),
+              position("cancelled"),
               DECIDED,
               "e1",
               "PAYMENT_TIMEOUT",
@@ -374,23 +376,23 @@ class JudgeTest {
     }
 
     @Test
-    void theDeadlineOfTheRow() {
+    void aWrongDeadlineInTheRow() {
       created();
       paid("p1", IN_TIME);
-      row = new TableRow("PAID", CREATED, DEADLINE.plusSeconds(5), IN_TIME, "p1");
+      row = new OrderRow("PAID", CREATED, DEADLINE.plusSeconds(5), IN_TIME, "p1");
       assertBroken(Kind.WRONG_FIELDS);
     }
 
     @Test
-    void theCreationThatTheRowDoesNotRecord() {
+    void aCreationMissingFromTheRow() {
       paid("p1", IN_TIME);
       created();
-      row = new TableRow("PAID", null, null, IN_TIME, "p1");
+      row = new OrderRow("PAID", null, null, IN_TIME, "p1");
       assertBroken(Kind.WRONG_FIELDS, Kind.WRONG_FIELDS);
     }
 
     @Test
-    void thePaymentThatDecided() {
+    void aWrongPaymentInTheRow() {
       created();
       paid("p1", IN_TIME);
       paid("p2", LATE);
@@ -399,25 +401,25 @@ class JudgeTest {
     }
 
     @Test
-    void theHeaders() {
+    void wrongHeaders() {
       created();
       row("CANCELLED", DECIDED, null);
       cancellations.add(
           new Cancellation(
-              place("cancelled"),
+              position("cancelled"),
               DECIDED,
               "e1",
               "PAYMENT_TIMEOUT",
               CREATED,
               DEADLINE,
               DECIDED,
-              "ce_id is not the event id"));
+              "ce_id differs from the event id"));
       assertBroken(Kind.WRONG_FIELDS);
     }
   }
 
   @Test
-  void aViolationTellsTheWholeHistory() {
+  void aViolationContainsTheWholeHistory() {
     created();
     paid("p1", LATE);
     cancelled();
@@ -427,15 +429,15 @@ class JudgeTest {
   }
 
   private void created() {
-    creations.add(new Creation(place("created"), CREATED, CREATED, DEADLINE));
+    creations.add(new Creation(position("created"), CREATED, CREATED, DEADLINE));
   }
 
   private void paid(String paymentId, Instant at) {
-    payments.add(new Payment(place("paid"), at, at.plusMillis(1), paymentId, at));
+    payments.add(new Payment(position("paid"), at, at.plusMillis(1), paymentId, at));
   }
 
   private void closed(Instant at) {
-    closings.add(new Closing(place("closed"), at, at.plusMillis(1)));
+    closings.add(new Closing(position("closed"), at, at.plusMillis(1)));
   }
 
   private void cancelled() {
@@ -446,7 +448,7 @@ class JudgeTest {
   private void publish(String eventId, Instant cancelledAt, Instant appendedAt) {
     cancellations.add(
         new Cancellation(
-            place("cancelled"),
+            position("cancelled"),
             appendedAt,
             eventId,
             "PAYMENT_TIMEOUT",
@@ -459,15 +461,15 @@ class JudgeTest {
   private void conflict(String eventId, String paymentId, Instant paidAt, String kind) {
     conflicts.add(
         new Conflict(
-            place("conflict"), LATE, eventId, paymentId, kind, paidAt, DEADLINE, DECIDED, null));
+            position("conflict"), LATE, eventId, paymentId, kind, paidAt, DEADLINE, DECIDED, null));
   }
 
   private void row(String state, Instant decidedAt, @Nullable String paymentId) {
-    row = new TableRow(state, CREATED, DEADLINE, decidedAt, paymentId);
+    row = new OrderRow(state, CREATED, DEADLINE, decidedAt, paymentId);
   }
 
-  private Place place(String topic) {
-    return new Place(topic, 0, offset++);
+  private RecordPosition position(String topic) {
+    return new RecordPosition(topic, 0, offset++);
   }
 
   private static Instant instant(long millisAfterDeadline) {

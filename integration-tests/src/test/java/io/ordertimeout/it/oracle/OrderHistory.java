@@ -1,10 +1,10 @@
 package io.ordertimeout.it.oracle;
 
-import io.ordertimeout.it.oracle.Entry.Cancellation;
-import io.ordertimeout.it.oracle.Entry.Closing;
-import io.ordertimeout.it.oracle.Entry.Conflict;
-import io.ordertimeout.it.oracle.Entry.Creation;
-import io.ordertimeout.it.oracle.Entry.Payment;
+import io.ordertimeout.it.oracle.HistoryEvent.Cancellation;
+import io.ordertimeout.it.oracle.HistoryEvent.Closing;
+import io.ordertimeout.it.oracle.HistoryEvent.Conflict;
+import io.ordertimeout.it.oracle.HistoryEvent.Creation;
+import io.ordertimeout.it.oracle.HistoryEvent.Payment;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -12,10 +12,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that is known of one order. Records of one kind are in the order of their offsets, since they
- * share a partition.
+ * The complete history of one order. Records of one kind are in the order of their offsets, since
+ * they share a partition.
  *
- * @param row null if the table does not know the order
+ * @param row the order's row, or null if the table does not contain the order
  */
 record OrderHistory(
     String orderId,
@@ -24,29 +24,29 @@ record OrderHistory(
     List<Closing> closings,
     List<Cancellation> cancellations,
     List<Conflict> conflicts,
-    @Nullable TableRow row) {
+    @Nullable OrderRow row) {
 
-  /** The creation that counts; later ones are repetitions. */
+  /** The first creation, which counts; later ones are repetitions. */
   @Nullable Creation creation() {
     return creations.isEmpty() ? null : creations.get(0);
   }
 
-  Stream<Entry.Settling> settlings() {
+  Stream<HistoryEvent.Settling> settlings() {
     return Stream.concat(payments.stream(), closings.stream());
   }
 
-  private Stream<Entry> entries() {
+  private Stream<HistoryEvent> events() {
     return Stream.of(creations, payments, closings, cancellations, conflicts).flatMap(List::stream);
   }
 
-  /** The whole history, a line an event, oldest first. */
+  /** The history with one line per event, oldest first. */
   @Override
   public String toString() {
-    return entries()
-            .sorted(Comparator.comparing(Entry::appendedAt))
-            .map(entry -> "    " + entry)
+    return events()
+            .sorted(Comparator.comparing(HistoryEvent::appendedAt))
+            .map(event -> "    " + event)
             .collect(Collectors.joining("\n", "  " + orderId + "\n", "\n"))
         + "    "
-        + (row == null ? "no row" : row);
+        + (row == null ? "no row in order_deadline" : row);
   }
 }

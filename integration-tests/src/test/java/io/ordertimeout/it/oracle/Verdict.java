@@ -1,8 +1,8 @@
 package io.ordertimeout.it.oracle;
 
-import io.ordertimeout.it.oracle.Entry.Cancellation;
-import io.ordertimeout.it.oracle.Entry.Conflict;
-import io.ordertimeout.it.oracle.Entry.Creation;
+import io.ordertimeout.it.oracle.HistoryEvent.Cancellation;
+import io.ordertimeout.it.oracle.HistoryEvent.Conflict;
+import io.ordertimeout.it.oracle.HistoryEvent.Creation;
 import io.ordertimeout.it.oracle.Violation.Kind;
 import java.time.Duration;
 import java.time.Instant;
@@ -15,9 +15,9 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * What became of all orders: how many of what, and every promise that was broken.
+ * The result of a run: counts of outcomes, and every broken promise.
  *
- * <p>Publications may be repeated and late; those are counted, not violations.
+ * <p>Repeated and late publications are counted, but they are no violations.
  */
 public final class Verdict {
 
@@ -36,12 +36,12 @@ public final class Verdict {
   private int repeated;
   private final List<String> undecidable = new ArrayList<>();
   private long late;
-  private String more = "";
+  private String notes = "";
 
   private Verdict() {}
 
   /**
-   * Judges every order.
+   * Judges all orders.
    *
    * @param now Postgres's clock when the table was read
    */
@@ -73,7 +73,7 @@ public final class Verdict {
     order.conflicts().forEach(c -> own(c.eventId(), order.orderId() + "/" + c.paymentId(), order));
   }
 
-  /** From the deadline, or from the creation if that came later. */
+  /** Measures lateness from the deadline, or from the creation if that was appended later. */
   private void lateness(Creation creation, Cancellation first) {
     Instant due =
         creation.deadline().isAfter(creation.appendedAt())
@@ -90,7 +90,7 @@ public final class Verdict {
       violations.add(
           new Violation(
               Kind.WRONG_FIELDS,
-              "event id " + eventId + " is that of " + other + " too",
+              "event id " + eventId + " is also used by " + other,
               order.toString()));
     }
   }
@@ -99,22 +99,22 @@ public final class Verdict {
     violations.add(violation);
   }
 
-  /** Adds a line to the report. */
+  /** Adds a line to the summary. */
   void note(String line) {
-    more += "\n  " + line;
+    notes += "\n  " + line;
   }
 
   List<Violation> violations() {
     return List.copyOf(violations);
   }
 
-  /** The first violations with their histories; empty if every promise was kept. */
-  public List<String> broken() {
+  /** Returns the first violations with their histories; empty if every promise was kept. */
+  public List<String> brokenPromises() {
     return violations.stream().limit(VIOLATIONS_SHOWN).map(Violation::toString).toList();
   }
 
-  /** How often which promise was broken; empty if every promise was kept. */
-  public Map<Kind, Integer> kinds() {
+  /** Returns how often each promise was broken; empty if every promise was kept. */
+  public Map<Kind, Integer> violationCounts() {
     Map<Kind, Integer> kinds = new EnumMap<>(Kind.class);
     violations.forEach(violation -> kinds.merge(violation.kind(), 1, Integer::sum));
     return kinds;
@@ -124,7 +124,7 @@ public final class Verdict {
     return orders;
   }
 
-  /** Orders in a state of the table. */
+  /** Returns the number of orders in a state of the table. */
   public int inState(String state) {
     return states.getOrDefault(state, 0);
   }
@@ -133,38 +133,38 @@ public final class Verdict {
     return conflicts;
   }
 
-  /** Publications beyond the first of the same thing. */
+  /** Returns the number of repeated publications of the same event. */
   public int repeated() {
     return repeated;
   }
 
-  /** The ledger: a few lines, every violation with its history, some of what cannot be told. */
+  /** A summary, every violation with its history, and some undecidable orders. */
   @Override
   public String toString() {
     long[] sorted = latenesses.stream().mapToLong(Long::longValue).sorted().toArray();
-    Map<Kind, Integer> kinds = kinds();
+    Map<Kind, Integer> kinds = violationCounts();
     return "%d orders %s, %d paid in time, %d cancelled, %d conflicts"
             .formatted(orders, states, paidInTime, cancelled, conflicts)
-        + "\n  late p50 %d ms, p99 %d ms, max %d ms, %d by more than %d s"
+        + "\n  lateness p50 %d ms, p99 %d ms, max %d ms; %d later than %d s"
             .formatted(
                 percentile(sorted, 0.5),
                 percentile(sorted, 0.99),
                 percentile(sorted, 1),
                 late,
                 LATE.toSeconds())
-        + "\n  %d publications repeated; %d cancelled with a payment or closing on the wire"
+        + "\n  %d repeated publications; %d cancelled while a payment or closing was in flight"
             .formatted(repeated, undecidable.size())
-        + more
+        + notes
         + "\n  violations: "
         + (kinds.isEmpty() ? "none" : kinds)
-        + broken().stream().map(violation -> "\n" + violation).collect(Collectors.joining())
+        + brokenPromises().stream().map(violation -> "\n" + violation).collect(Collectors.joining())
         + undecidable.stream()
             .limit(UNDECIDABLE_SHOWN)
-            .map(history -> "\non the wire at the deadline:\n" + history)
+            .map(history -> "\nin flight at the deadline:\n" + history)
             .collect(Collectors.joining());
   }
 
-  /** The nearest rank. */
+  /** Returns the percentile by the nearest-rank method. */
   private static long percentile(long[] sorted, double share) {
     return sorted.length == 0 ? 0 : sorted[(int) Math.ceil(share * sorted.length) - 1];
   }

@@ -1,29 +1,29 @@
 package io.ordertimeout.it.oracle;
 
-/** A promise broken, with everything that is known of the order. */
+/** A broken promise, with the history of the order. */
 public record Violation(Kind kind, String explanation, String history) {
 
-  /** Which promise. */
+  /** Which promise was broken. */
   public enum Kind {
-    /** An order, payment or closing that is not in the table, or a decision nobody was told of. */
+    /** The table lacks an order, payment or closing, or a decision was never published. */
     LOST,
-    /** A decision or a publication before the deadline. */
+    /** A decision or a publication came before the deadline. */
     EARLY,
-    /** More than one decision on an order, or a publication that the table denies. */
+    /** An order has more than one decision, or the table contradicts a publication. */
     DECIDED_TWICE,
-    /** A payment appended before the deadline, and yet the order was cancelled. */
+    /** An order was cancelled although a payment was appended before the deadline. */
     PAID_YET_CANCELLED,
     CLOSED_YET_CANCELLED,
     CONFLICT_MISSING,
-    /** One payment, several conflicts. */
+    /** One payment raised several conflicts. */
     CONFLICT_TWICE,
-    CONFLICT_UNFOUNDED,
+    UNEXPECTED_CONFLICT,
     WRONG_FIELDS,
-    /** A state that no record in Kafka accounts for. */
-    UNFOUNDED,
+    /** No record in Kafka explains the state. */
+    UNEXPLAINED_STATE,
     DEAD_LETTER_MISSING,
-    DEAD_LETTER_UNFOUNDED,
-    /** Not the service's: Kafka acknowledged a record and does not have it. */
+    UNEXPECTED_DEAD_LETTER,
+    /** Kafka acknowledged a record and does not have it; not the service's fault. */
     LOST_BY_KAFKA
   }
 

@@ -1,6 +1,6 @@
 /**
- * Judges a run from outside: reads all topics and tables and holds every order against the
- * promises.
+ * The test oracle. It reads all topics and the order table from outside, reconstructs the history
+ * of every order and checks it against the promises.
  */
 @NullMarked
 package io.ordertimeout.it.oracle;

@@ -1,4 +1,4 @@
-/** Kafka or Postgres away, slow or refusing, at the start and in flight. */
+/** Outages and errors of Kafka and Postgres, at the start of the service and while it runs. */
 @NullMarked
 package io.ordertimeout.it.outage;
 

@@ -2,18 +2,20 @@ package io.ordertimeout.it.race;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ordertimeout.it.oracle.Ledger;
+import io.ordertimeout.it.oracle.Oracle;
 import io.ordertimeout.it.oracle.Verdict;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.ServiceProcess;
-import io.ordertimeout.it.traffic.Mix;
 import io.ordertimeout.it.traffic.Traffic;
+import io.ordertimeout.it.traffic.TrafficProfile;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The payment and the expiry of one order at the same instant, of hundreds of orders at once. */
+/** Payments at the instant of their deadlines, for hundreds of orders at once. */
+@Tag("faults")
 class PaymentAgainstExpiryIT {
 
   private static final Logger log = LoggerFactory.getLogger(PaymentAgainstExpiryIT.class);
@@ -27,22 +29,29 @@ class PaymentAgainstExpiryIT {
     try (Scenario scenario = Scenario.create();
         ServiceProcess one = scenario.startProcess();
         ServiceProcess other = scenario.startProcess();
-        Ledger ledger = Ledger.open(scenario)) {
+        Oracle oracle = Oracle.observe(scenario)) {
       one.awaitReady();
       other.awaitReady();
-      ledger.watchChanges();
-      try (Traffic traffic = ledger.traffic(Mix.race(), SEED, ORDERS_PER_SECOND, ORDERS)) {
+      oracle.recordForbiddenChanges();
+      try (Traffic traffic =
+          Traffic.start(
+              scenario,
+              oracle.acknowledgements(),
+              TrafficProfile.race(),
+              SEED,
+              ORDERS_PER_SECOND,
+              ORDERS)) {
         traffic.awaitLimit(PATIENCE);
         traffic.finish();
       }
-      Verdict verdict = ledger.judge(PATIENCE);
+      Verdict verdict = oracle.judge(PATIENCE);
       log.info("{}", verdict);
 
-      assertThat(verdict.broken()).isEmpty();
+      assertThat(verdict.brokenPromises()).isEmpty();
       assertThat(verdict.orders()).isEqualTo(ORDERS);
       assertThat(verdict.inState("PAID") + verdict.inState("CANCELLED")).isEqualTo(ORDERS);
       assertThat(verdict.conflicts()).isEqualTo(verdict.inState("CANCELLED"));
-      // Else it was no race.
+      // Otherwise it was no race.
       assertThat(verdict.inState("PAID")).isPositive();
       assertThat(verdict.inState("CANCELLED")).isPositive();
     }

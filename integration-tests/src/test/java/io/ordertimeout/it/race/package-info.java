@@ -1,4 +1,4 @@
-/** Two things at the same instant. */
+/** Races between payment and expiry. */
 @NullMarked
 package io.ordertimeout.it.race;
 

@@ -3,111 +3,151 @@ package io.ordertimeout.it.safeguard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.oracle.Ledger;
 import io.ordertimeout.it.oracle.Verdict;
 import io.ordertimeout.it.oracle.Violation.Kind;
 import io.ordertimeout.it.support.Database;
 import io.ordertimeout.it.support.Scenario;
-import io.ordertimeout.it.support.Service;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
- * Orders that somebody else is writing when they are due, so that they cannot be decided at once
- * and have to be woken again.
+ * Orders that another transaction has locked when they are due, so that they cannot be decided at
+ * once and have to be armed again. The reconciler is removed where it would hide a missing timer.
  */
+@Tag("faults")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ArmingSafeguardIT {
 
   private static final int ORDERS = 10;
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  /** Long enough for what comes, and not too long for what never will. */
-  private static final Duration FOR_NOTHING = Duration.ofSeconds(4);
+  /** Long enough for a decision that comes, and short for one that never will. */
+  private static final Duration PATIENCE_FOR_LOST_ORDERS = Duration.ofSeconds(4);
 
-  private static final String[] RARE_BACKSTOP = {"order-timeout.reconciler.interval", "1h"};
-  private static final String[] EAGER_BACKSTOP = {
-    "order-timeout.reconciler.interval", "1s", "order-timeout.reconciler.confirm-after", "500ms"
-  };
+  private final AtomicInteger decisions = new AtomicInteger();
+  private final Scenario scenario = Scenario.create();
+  private final Database database = scenario.database();
+  private double repairedBefore;
+  private volatile CountDownLatch decisionsAllowed = new CountDownLatch(0);
+  private final SabotagedService sabotaged =
+      SabotagedService.start(
+          scenario,
+          List.of(decisionsInterceptor()),
+          "order-timeout.reconciler.interval",
+          "1s",
+          "order-timeout.reconciler.confirm-after",
+          "500ms");
 
-  /** What the oracle said, and how many orders the backstop had to arm. */
-  private record Outcome(Verdict verdict, double repaired) {}
+  private BeanPostProcessor decisionsInterceptor() {
+    return StatementInterceptor.install(
+        new StatementInterceptor() {
+          @Override
+          public void before(String sql, Connection connection) throws SQLException {
+            if (sql.contains(SafeguardRemover.DECISION)) {
+              awaitAllowed();
+            }
+          }
 
-  @Test
-  void asItIsTheyAreCancelledAsSoonAsTheyCanBe() throws SQLException {
-    Outcome outcome = play(List.of(), PATIENCE, RARE_BACKSTOP);
-    assertThat(outcome.verdict().broken()).isEmpty();
-    assertThat(outcome.verdict().inState("CANCELLED")).isEqualTo(ORDERS);
+          @Override
+          public void after(String sql, Connection connection) {
+            if (sql.contains(SafeguardRemover.DECISION)) {
+              decisions.incrementAndGet();
+            }
+          }
+        });
   }
 
-  @Test
-  void withoutArmingAgainTheyStayPendingForEver() throws SQLException {
-    assertLost(play(List.of(Without.armingAgain()), FOR_NOTHING, RARE_BACKSTOP));
-  }
-
-  @Test
-  void withoutArmingAgainTheBackstopFindsThem() throws SQLException {
-    assertRepaired(play(List.of(Without.armingAgain()), PATIENCE, EAGER_BACKSTOP));
-  }
-
-  @Test
-  void withoutArmingOfTheRegisteredTheyStayPendingForEver() throws SQLException {
-    assertLost(play(Without.armingOfTheRegistered(), FOR_NOTHING, RARE_BACKSTOP));
-  }
-
-  @Test
-  void withoutArmingOfTheRegisteredTheBackstopFindsThem() throws SQLException {
-    assertRepaired(play(Without.armingOfTheRegistered(), PATIENCE, EAGER_BACKSTOP));
-  }
-
-  private static void assertLost(Outcome outcome) {
-    Verdict verdict = outcome.verdict();
-    assertThat(verdict.kinds()).as("%s", verdict).isEqualTo(Map.of(Kind.LOST, ORDERS));
-    assertThat(verdict.inState("PENDING")).isEqualTo(ORDERS);
-  }
-
-  // In the end the oracle sees nothing of it: it was late, and this is what counted it.
-  private static void assertRepaired(Outcome outcome) {
-    assertThat(outcome.verdict().broken()).isEmpty();
-    assertThat(outcome.verdict().inState("CANCELLED")).isEqualTo(ORDERS);
-    assertThat(outcome.repaired()).isEqualTo(ORDERS);
-  }
-
-  private static Outcome play(
-      List<BeanPostProcessor> sabotage, Duration patience, String... backstop) throws SQLException {
-    AtomicInteger decisions = new AtomicInteger();
-    List<BeanPostProcessor> seams = new ArrayList<>(sabotage);
-    seams.add(Statements.counted(Without.DECISION, decisions));
-    try (Scenario scenario = Scenario.create();
-        Ledger ledger = Ledger.open(scenario);
-        Service service = scenario.startService(seams, backstop)) {
-      service.awaitReady(true);
-      ledger.watchChanges();
-      Instant deadline = Scenario.in(Duration.ofSeconds(4));
-      for (int i = 0; i < ORDERS; i++) {
-        scenario.create("order-" + i, 0, deadline);
-      }
-      Database database = scenario.database();
-      await("registration").atMost(PATIENCE).until(() -> database.pending() == ORDERS);
-      try (Connection other = database.connect();
-          Statement statement = other.createStatement()) {
-        other.setAutoCommit(false);
-        statement.execute("select from order_deadline for update");
-        // Nothing is decided of what nobody wakes.
-        await("decision in vain")
-            .atMost(PATIENCE)
-            .until(() -> decisions.get() > 0 || database.now().isAfter(deadline.plusSeconds(1)));
-      }
-      Verdict verdict = ledger.judge(patience);
-      return new Outcome(verdict, service.counter("order.timeout.repaired"));
+  private void awaitAllowed() throws SQLException {
+    try {
+      decisionsAllowed.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new SQLException(e);
     }
+  }
+
+  @AfterEach
+  void restore() {
+    decisionsAllowed.countDown();
+    sabotaged.safeguards().restoreAll();
+  }
+
+  @AfterAll
+  void close() {
+    sabotaged.close();
+  }
+
+  @Test
+  void withAllOtherSafeguardsTheyAreCancelledOnceUnlocked() throws SQLException {
+    run("all-", Safeguard.RECONCILER);
+
+    assertCancelled(sabotaged.judge("all-"));
+  }
+
+  @Test
+  void withoutRearmingTheyStayPendingUntilTheReconcilerArmsThem() throws SQLException {
+    run("rearming-", Safeguard.RECONCILER, Safeguard.REARMING);
+
+    assertLostUntilReconciled("rearming-");
+  }
+
+  @Test
+  void withoutArmingOfRegisteredOrdersTheyStayPendingUntilTheReconcilerArmsThem()
+      throws SQLException {
+    run("registered-", Safeguard.RECONCILER, Safeguard.ARMING_OF_REGISTERED);
+
+    assertLostUntilReconciled("registered-");
+  }
+
+  private void run(String prefix, Safeguard... removed) throws SQLException {
+    sabotaged.safeguards().remove(removed);
+    decisionsAllowed = new CountDownLatch(1);
+    Instant deadline = Scenario.in(Duration.ofSeconds(1));
+    sabotaged.create(prefix, ORDERS, deadline);
+    await("registration")
+        .atMost(SabotagedService.PATIENCE)
+        .until(() -> sabotaged.count(prefix, "PENDING") == ORDERS);
+    try (Connection other = database.connect();
+        Statement statement = other.createStatement()) {
+      other.setAutoCommit(false);
+      statement.execute("select from order_deadline for update");
+      int before = decisions.get();
+      decisionsAllowed.countDown();
+      // Orders that are not armed are not decided at all.
+      await("a decision of locked orders")
+          .atMost(SabotagedService.PATIENCE)
+          .until(() -> decisions.get() > before || database.now().isAfter(deadline.plusSeconds(2)));
+    }
+  }
+
+  private static void assertCancelled(Verdict verdict) {
+    assertThat(verdict.brokenPromises()).isEmpty();
+    assertThat(verdict.inState("CANCELLED")).isEqualTo(ORDERS);
+  }
+
+  private void assertLostUntilReconciled(String prefix) {
+    Verdict lost = sabotaged.oracle().judge(PATIENCE_FOR_LOST_ORDERS, prefix);
+    assertThat(lost.violationCounts()).as("%s", lost).isEqualTo(Map.of(Kind.LOST, ORDERS));
+    assertThat(lost.inState("PENDING")).isEqualTo(ORDERS);
+    double repaired = sabotaged.service().counter("order.timeout.repaired");
+    assertThat(repaired).isEqualTo(repairedBefore);
+
+    sabotaged.safeguards().restore(Safeguard.RECONCILER);
+
+    assertCancelled(sabotaged.judge(prefix));
+    assertThat(sabotaged.service().counter("order.timeout.repaired") - repaired).isEqualTo(ORDERS);
+    repairedBefore += ORDERS;
   }
 }

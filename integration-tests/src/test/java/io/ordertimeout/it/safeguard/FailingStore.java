@@ -1,6 +1,7 @@
 package io.ordertimeout.it.safeguard;
 
 import io.ordertimeout.it.support.Interceptors;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
@@ -10,21 +11,21 @@ import org.apache.kafka.common.TopicPartition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
- * The last moments of a process: it reads and can store nothing more, and what it would commit on
- * its orderly way out does not come to Kafka, as if it had been killed.
+ * Makes a service that is stopped look like one that was killed between reading and storing: it can
+ * read but not store, and the offsets that it commits while it shuts down do not reach Kafka.
  */
 final class FailingStore {
 
   private final Map<TopicPartition, Long> read = new ConcurrentHashMap<>();
   private volatile boolean failing;
 
-  /** To be put around everything else. */
-  List<BeanPostProcessor> seams() {
+  /** The interceptors, to be installed around all others. */
+  List<BeanPostProcessor> interceptors() {
     BeanPostProcessor statements =
-        Statements.seam(
-            new Statements.Seam() {
+        StatementInterceptor.install(
+            new StatementInterceptor() {
               @Override
-              public void before(String sql) throws SQLException {
+              public void before(String sql, Connection connection) throws SQLException {
                 if (failing && sql.contains("insert into order_deadline")) {
                   throw new SQLException("the store fails", "57P01");
                 }
@@ -47,12 +48,17 @@ final class FailingStore {
     return List.of(statements, consumers);
   }
 
-  /** Stores nothing from now on. */
+  /** Makes the store and all offset commits fail from now on. */
   void fail() {
     failing = true;
   }
 
-  /** Whether everything below those offsets was read. */
+  /** Makes the store and offset commits work again. */
+  void recover() {
+    failing = false;
+  }
+
+  /** Returns whether everything below those offsets was read. */
   boolean hasRead(Map<TopicPartition, Long> ends) {
     return ends.entrySet().stream()
         .allMatch(end -> read.getOrDefault(end.getKey(), 0L) >= end.getValue());

@@ -3,76 +3,102 @@ package io.ordertimeout.it.safeguard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.oracle.Ledger;
 import io.ordertimeout.it.oracle.Verdict;
 import io.ordertimeout.it.oracle.Violation.Kind;
 import io.ordertimeout.it.support.Scenario;
-import io.ordertimeout.it.support.Service;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
- * A service whose idea of Postgres's clock is ahead of it, so that wheel and gate are early. Half
- * of the orders are paid after they were woken and before their deadlines.
+ * A service whose clock is an hour ahead of Postgres, so that wheel and gate let orders pass early.
+ * Half of the orders are paid after they were due by that clock and before their deadlines.
  */
+@Tag("faults")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class FastClockSafeguardIT {
 
   private static final int ORDERS = 5;
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final String CLOCK = "select clock_timestamp()";
+
+  private final AtomicInteger decisions = new AtomicInteger();
+  private final Scenario scenario = Scenario.create();
+  private final SabotagedService sabotaged =
+      SabotagedService.start(scenario, List.of(fastClock(), countedDecisions()));
+
+  private static BeanPostProcessor fastClock() {
+    return StatementInterceptor.rewriting(
+        sql -> sql.strip().equals(CLOCK) ? sql + " + interval '1 h'" : sql);
+  }
+
+  private BeanPostProcessor countedDecisions() {
+    return StatementInterceptor.counting(SafeguardRemover.DECISION, decisions);
+  }
+
+  @AfterEach
+  void restore() {
+    sabotaged.safeguards().restoreAll();
+  }
+
+  @AfterAll
+  void close() {
+    sabotaged.close();
+  }
 
   @Test
-  void asItIsNothingIsDecidedEarly() {
-    Verdict verdict = play();
-    assertThat(verdict.broken()).isEmpty();
+  void withAllSafeguardsNothingIsDecidedEarly() {
+    assertThat(sabotaged.service().gauge("order.timeout.clock.offset")).isGreaterThan(3_500);
+    Instant soon = Scenario.in(Duration.ofSeconds(2));
+    sabotaged.create("all-soon-", ORDERS, soon);
+    createAndPayMeanwhile("all-");
+    scenario.awaitPast(soon);
+
+    Verdict verdict = sabotaged.judge("all-");
+
+    assertThat(verdict.brokenPromises()).isEmpty();
     assertThat(verdict.inState("PAID")).isEqualTo(ORDERS);
+    assertThat(verdict.inState("PENDING")).isEqualTo(ORDERS);
     assertThat(verdict.inState("CANCELLED")).isEqualTo(ORDERS);
   }
 
   @Test
   void withoutPostgresClockInTheDecisionOrdersAreCancelledEarly() {
-    Verdict verdict = play(Without.postgresClockInTheDecision());
-    // By the row, by what the event says, and by when it came.
-    assertThat(verdict.kinds())
+    sabotaged.safeguards().remove(Safeguard.POSTGRES_CLOCK_IN_DECISION);
+    createAndPayMeanwhile("clock-");
+
+    Verdict verdict = sabotaged.judge("clock-");
+
+    // Early by the row, by the time in the event, and by the event's timestamp.
+    assertThat(verdict.violationCounts())
         .as("%s", verdict)
         .isEqualTo(Map.of(Kind.EARLY, 3 * 2 * ORDERS, Kind.PAID_YET_CANCELLED, ORDERS));
   }
 
-  private static Verdict play(BeanPostProcessor... sabotage) {
-    BeanPostProcessor fastClock =
-        Statements.rewritten(
-            sql -> sql.equals("select clock_timestamp()") ? sql + " + interval '6 s'" : sql);
-    AtomicInteger decisions = new AtomicInteger();
-    List<BeanPostProcessor> seams = new ArrayList<>(List.of(sabotage));
-    seams.add(fastClock);
-    seams.add(Statements.counted(Without.DECISION, decisions));
-    try (Scenario scenario = Scenario.create();
-        Ledger ledger = Ledger.open(scenario);
-        Service service = scenario.startService(seams)) {
-      service.awaitReady(true);
-      ledger.watchChanges();
-      Instant deadline = Scenario.in(Duration.ofSeconds(10));
-      for (int i = 0; i < ORDERS; i++) {
-        scenario.create("unpaid-" + i, 0, deadline);
-        scenario.create("paid-" + i, 0, deadline);
-      }
-      // Woken in vain, they are woken again soon.
-      await("decisions")
-          .atMost(PATIENCE)
-          .until(
-              () ->
-                  decisions.get() >= 3
-                      || (decisions.get() > 0 && scenario.database().pending() == 0));
-      for (int i = 0; i < ORDERS; i++) {
-        scenario.pay("paid-" + i, 0);
-      }
-      scenario.awaitPast(deadline);
-      return ledger.judge(PATIENCE);
+  /** Creates orders due in half an hour; pays half of them after attempts to decide them. */
+  private void createAndPayMeanwhile(String prefix) {
+    int before = decisions.get();
+    Instant createdAt = Scenario.in(Duration.ZERO);
+    Instant deadline = createdAt.plus(Duration.ofMinutes(30));
+    for (int i = 0; i < ORDERS; i++) {
+      scenario.create(prefix + "unpaid-" + i, 0, deadline, createdAt);
+      scenario.create(prefix + "paid-" + i, 0, deadline, createdAt);
     }
+    await("decisions")
+        .atMost(SabotagedService.PATIENCE)
+        .until(
+            () ->
+                sabotaged.count(prefix + "unpaid-", "CANCELLED") == ORDERS
+                    || (sabotaged.count(prefix + "unpaid-", "PENDING") == ORDERS
+                        && sabotaged.count(prefix + "paid-", "PENDING") == ORDERS
+                        && decisions.get() - before >= 3));
+    sabotaged.pay(prefix + "paid-", ORDERS);
   }
 }

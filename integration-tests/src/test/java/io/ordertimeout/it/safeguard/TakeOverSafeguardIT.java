@@ -3,173 +3,168 @@ package io.ordertimeout.it.safeguard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.oracle.Ledger;
 import io.ordertimeout.it.oracle.Verdict;
 import io.ordertimeout.it.oracle.Violation.Kind;
 import io.ordertimeout.it.support.Scenario;
-import io.ordertimeout.it.support.Service;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
 import org.apache.kafka.common.TopicPartition;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
- * A service that dies with new orders, and payments of orders that it knows, read and not stored;
- * and the one that comes after it.
+ * A service that ends after it read, but did not store, new orders and payments of known orders;
+ * and its successor. The successor of one test is the service that ends in the next one.
  */
+@Tag("faults")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class TakeOverSafeguardIT {
 
   private static final int ORDERS = 5;
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  /** Long enough for what comes, and not too long for what never will. */
-  private static final Duration FOR_NOTHING = Duration.ofSeconds(4);
+  /** Long enough for a decision that comes, and short for one that never will. */
+  private static final Duration PATIENCE_FOR_LOST_ORDERS = Duration.ofSeconds(4);
 
-  @Test
-  void asItIsTheNextOneStoresThem() {
-    try (Play play = new Play(scenario -> List.of(), List.of())) {
-      assertThat(play.committed).isFalse();
-      assertThat(play.noted).isFalse();
-      assertClean(play.judge(PATIENCE));
-    }
+  private final Scenario scenario = Scenario.create();
+  private final UnreadPayments payments = new UnreadPayments(scenario);
+  private final FailingStore store = new FailingStore();
+  private final SabotagedService sabotaged = SabotagedService.start(scenario, interceptors());
+
+  private List<BeanPostProcessor> interceptors() {
+    List<BeanPostProcessor> interceptors = new ArrayList<>();
+    interceptors.add(payments.interceptor());
+    interceptors.addAll(store.interceptors());
+    return interceptors;
+  }
+
+  @AfterEach
+  void restore() {
+    sabotaged.safeguards().restoreAll();
+  }
+
+  @AfterAll
+  void close() {
+    sabotaged.close();
   }
 
   @Test
-  void withoutCommittingAfterTheStoreTheyAreLost() {
-    try (Play play =
-        new Play(
-            scenario ->
-                List.of(
-                    Without.kafkasCommitAfterTheStore(),
-                    Without.postgresPositionsWithTheStore(scenario.database())),
-            List.of())) {
-      assertThat(play.committed).isTrue();
-      assertThat(play.noted).isTrue();
-      Verdict verdict = play.judge(PATIENCE);
-      assertThat(verdict.kinds())
-          .as("%s", verdict)
-          .isEqualTo(
-              Map.of(
-                  // The new orders.
-                  Kind.LOST,
-                  ORDERS,
-                  // The known ones.
-                  Kind.PAID_YET_CANCELLED,
-                  ORDERS,
-                  Kind.CONFLICT_MISSING,
-                  ORDERS));
-    }
+  void withAllSafeguardsTheSuccessorStoresThem() {
+    endAfterReading("all-");
+    assertThat(isCommittedToKafka()).isFalse();
+    assertThat(isRecordedInPostgres()).isFalse();
+
+    sabotaged.startSuccessor();
+
+    assertAllStored("all-");
   }
 
   @Test
-  void aCommitToKafkaAheadOfTheStoreIsMendedByThePositionInPostgres() {
-    try (Play play =
-        new Play(scenario -> List.of(Without.kafkasCommitAfterTheStore()), List.of())) {
-      assertThat(play.committed).isTrue();
-      assertThat(play.noted).isFalse();
-      assertClean(play.judge(PATIENCE));
-    }
+  void withoutBothPositionsAfterTheStoreTheyAreLost() {
+    endAfterReading(
+        "both-", Safeguard.KAFKA_COMMIT_AFTER_STORE, Safeguard.POSTGRES_POSITIONS_WITH_STORE);
+    assertThat(isCommittedToKafka()).isTrue();
+    assertThat(isRecordedInPostgres()).isTrue();
+
+    sabotaged.startSuccessor();
+
+    Verdict verdict = judge("both-", SabotagedService.PATIENCE);
+    assertThat(verdict.violationCounts())
+        .as("%s", verdict)
+        .isEqualTo(
+            Map.of(
+                // The new orders.
+                Kind.LOST,
+                ORDERS,
+                // The known orders.
+                Kind.PAID_YET_CANCELLED,
+                ORDERS,
+                Kind.CONFLICT_MISSING,
+                ORDERS));
   }
 
   @Test
-  void aPositionInPostgresAheadOfTheStoreIsMendedByTheCommitToKafka() {
-    try (Play play =
-        new Play(
-            scenario -> List.of(Without.postgresPositionsWithTheStore(scenario.database())),
-            List.of())) {
-      assertThat(play.committed).isFalse();
-      assertThat(play.noted).isTrue();
-      assertClean(play.judge(PATIENCE));
-    }
+  void thePositionInPostgresMakesUpForAnEarlyCommitToKafka() {
+    endAfterReading("kafka-", Safeguard.KAFKA_COMMIT_AFTER_STORE);
+    assertThat(isCommittedToKafka()).isTrue();
+    assertThat(isRecordedInPostgres()).isFalse();
+
+    sabotaged.startSuccessor();
+
+    assertAllStored("kafka-");
   }
 
   @Test
-  void withoutTheRebuildTheOrdersOfThePredecessorStayPendingForEver() {
-    try (Play play = new Play(scenario -> List.of(), List.of(Without.theRebuild()))) {
-      Verdict verdict = play.judge(FOR_NOTHING);
-      assertThat(verdict.kinds()).as("%s", verdict).isEqualTo(Map.of(Kind.LOST, ORDERS));
-      assertThat(verdict.inState("PENDING")).isEqualTo(ORDERS);
-    }
+  void theCommitToKafkaMakesUpForAnEarlyPositionInPostgres() {
+    endAfterReading("postgres-", Safeguard.POSTGRES_POSITIONS_WITH_STORE);
+    assertThat(isCommittedToKafka()).isFalse();
+    assertThat(isRecordedInPostgres()).isTrue();
+
+    sabotaged.startSuccessor();
+
+    assertAllStored("postgres-");
   }
 
-  private static void assertClean(Verdict verdict) {
-    assertThat(verdict.broken()).isEmpty();
+  @Test
+  void withoutTheRebuildKnownOrdersStayPending() {
+    endAfterReading("rebuild-");
+    sabotaged.safeguards().remove(Safeguard.REBUILD);
+
+    sabotaged.startSuccessor();
+
+    Verdict verdict = judge("rebuild-", PATIENCE_FOR_LOST_ORDERS);
+    assertThat(verdict.violationCounts()).as("%s", verdict).isEqualTo(Map.of(Kind.LOST, ORDERS));
+    assertThat(verdict.inState("PENDING")).isEqualTo(ORDERS);
+  }
+
+  /** Ends the service; the removed safeguards are restored before the successor starts. */
+  private void endAfterReading(String prefix, Safeguard... removed) {
+    payments.block();
+    // Paid before the deadline is chosen, so the payments are in time on a machine of any speed.
+    // While they are unread, the watermark holds all orders of the shard back.
+    sabotaged.pay(prefix + "paid-", ORDERS);
+    Instant deadline = Scenario.in(Duration.ofSeconds(1));
+    sabotaged.create(prefix + "unpaid-", ORDERS, deadline);
+    sabotaged.create(prefix + "paid-", ORDERS, deadline);
+    await("known orders")
+        .atMost(SabotagedService.PATIENCE)
+        .until(() -> sabotaged.count(prefix, "PENDING") == 2 * ORDERS);
+    sabotaged.safeguards().remove(removed);
+    store.fail();
+    sabotaged.create(prefix + "new-", ORDERS, deadline);
+    payments.unblock();
+    Map<TopicPartition, Long> ends = scenario.inputEnds();
+    await("the last records").atMost(SabotagedService.PATIENCE).until(() -> store.hasRead(ends));
+    sabotaged.stop();
+    store.recover();
+    sabotaged.safeguards().restoreAll();
+    assertThat(sabotaged.count(prefix, "PENDING")).isEqualTo(2 * ORDERS);
+  }
+
+  private boolean isCommittedToKafka() {
+    return scenario.committed(scenario.inputEnds());
+  }
+
+  private boolean isRecordedInPostgres() {
+    return scenario.database().count("select sum(next_offset) from intake_position")
+        == scenario.inputEnds().values().stream().mapToLong(Long::longValue).sum();
+  }
+
+  private Verdict judge(String prefix, Duration patience) {
+    sabotaged.service().awaitReady(true);
+    return sabotaged.oracle().judge(patience, prefix);
+  }
+
+  private void assertAllStored(String prefix) {
+    Verdict verdict = judge(prefix, SabotagedService.PATIENCE);
+    assertThat(verdict.brokenPromises()).isEmpty();
     assertThat(verdict.inState("PAID")).isEqualTo(ORDERS);
     assertThat(verdict.inState("CANCELLED")).isEqualTo(2 * ORDERS);
-  }
-
-  /** The scenario up to the death of the first service, and the second one at work. */
-  private static final class Play implements AutoCloseable {
-
-    private final Scenario scenario = Scenario.create();
-    private final Ledger ledger = Ledger.open(scenario);
-    private final Instant deadline;
-
-    /** Whether Kafka was told that what was not stored is done with. */
-    final boolean committed;
-
-    /** Whether Postgres says so. */
-    final boolean noted;
-
-    private final Service second;
-
-    Play(
-        Function<Scenario, List<BeanPostProcessor>> sabotageOfTheFirst,
-        List<BeanPostProcessor> sabotageOfTheSecond) {
-      HeldIntake intake = new HeldIntake();
-      FailingStore store = new FailingStore();
-      List<BeanPostProcessor> seams = new ArrayList<>(sabotageOfTheFirst.apply(scenario));
-      seams.add(intake.seam());
-      seams.addAll(store.seams());
-      try (Service first = scenario.startService(seams);
-          intake) {
-        first.awaitReady(true);
-        ledger.watchChanges();
-        deadline = Scenario.in(Duration.ofSeconds(11));
-        create("unpaid");
-        create("paid");
-        scenario.awaitQuiet();
-        // So that all of it is read at once.
-        intake.hold();
-        create("new");
-        for (int i = 0; i < ORDERS; i++) {
-          scenario.pay("paid-" + i, 0);
-        }
-        store.fail();
-        intake.release();
-        Map<TopicPartition, Long> ends = scenario.inputEnds();
-        await("the last records").atMost(PATIENCE).until(() -> store.hasRead(ends));
-      }
-      assertThat(scenario.database().now()).isBefore(deadline);
-      committed = scenario.committed(scenario.inputEnds());
-      noted =
-          scenario.database().count("select sum(next_offset) from intake_position")
-              == scenario.inputEnds().values().stream().mapToLong(Long::longValue).sum();
-      second = scenario.startService(sabotageOfTheSecond);
-    }
-
-    private void create(String kind) {
-      for (int i = 0; i < ORDERS; i++) {
-        scenario.create(kind + "-" + i, 0, deadline);
-      }
-    }
-
-    Verdict judge(Duration patience) {
-      second.awaitReady(true);
-      scenario.awaitPast(deadline);
-      return ledger.judge(patience);
-    }
-
-    @Override
-    public void close() {
-      second.close();
-      ledger.close();
-      scenario.close();
-    }
   }
 }

@@ -3,92 +3,107 @@ package io.ordertimeout.it.safeguard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.oracle.Ledger;
 import io.ordertimeout.it.oracle.Verdict;
 import io.ordertimeout.it.oracle.Violation.Kind;
 import io.ordertimeout.it.support.Scenario;
-import io.ordertimeout.it.support.Service;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.junit.jupiter.api.TestInstance;
 
-/** Payments that came in time and are not read yet when their orders are due. */
+/** Payments that arrived in time, but are not yet read when their orders are due. */
+@Tag("faults")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class UnreadPaymentsSafeguardIT {
 
   private static final int ORDERS = 10;
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final Scenario scenario = Scenario.create();
+  private final UnreadPayments payments = new UnreadPayments(scenario);
+  private final SabotagedService sabotaged =
+      SabotagedService.start(scenario, List.of(payments.interceptor()));
+
+  @AfterEach
+  void restore() {
+    payments.unblock();
+    sabotaged.safeguards().restoreAll();
+  }
+
+  @AfterAll
+  void close() {
+    sabotaged.close();
+  }
 
   @Test
-  void asItIsThePaidOrdersArePaid() {
-    Verdict verdict = play();
-    assertThat(verdict.broken()).isEmpty();
+  void withAllSafeguardsThePaidOrdersArePaid() {
+    Verdict verdict = run("all-");
+
+    assertThat(verdict.brokenPromises()).isEmpty();
     assertThat(verdict.inState("PAID")).isEqualTo(ORDERS);
   }
 
   @Test
-  void withoutTheGateAPaidOrderIsCancelled() {
-    Verdict verdict = play(Without.theGate());
-    assertThat(verdict.kinds())
+  void withoutTheWatermarkGatePaidOrdersAreCancelled() {
+    Verdict verdict = run("gate-", Safeguard.WATERMARK_GATE);
+
+    assertThat(verdict.violationCounts())
         .as("%s", verdict)
         .isEqualTo(Map.of(Kind.PAID_YET_CANCELLED, ORDERS));
   }
 
   @Test
-  void withoutTheGuardOfTheDecisionAnOrderThatWasPaidMeanwhileIsCancelled() {
-    Verdict verdict = play(Without.theGuardOfTheDecision());
-    assertThat(verdict.kinds())
+  void withoutTheStateCheckInTheDecisionOrdersPaidMeanwhileAreCancelled() {
+    Verdict verdict = run("state-", Safeguard.STATE_CHECK_IN_DECISION);
+
+    assertThat(verdict.violationCounts())
         .as("%s", verdict)
         .isEqualTo(
             Map.of(
                 Kind.PAID_YET_CANCELLED,
                 ORDERS,
-                // PAID in the table, then CANCELLED.
+                // The row was PAID, then CANCELLED.
                 Kind.DECIDED_TWICE,
                 ORDERS,
-                // The payment found its order pending, so it was not in conflict.
+                // The payment found its order pending, so it raised no conflict.
                 Kind.CONFLICT_MISSING,
                 ORDERS));
   }
 
-  /** It is a second belt: the gate in front of the statement keeps the promise alone. */
+  /** The second check is redundant: the gate before the statement keeps the promise alone. */
   @Test
   void withoutTheWatermarkInTheDecisionThePaidOrdersArePaid() {
-    Verdict verdict = play(Without.theWatermarkInTheDecision());
-    assertThat(verdict.broken()).isEmpty();
+    Verdict verdict = run("watermark-", Safeguard.WATERMARK_IN_DECISION);
+
+    assertThat(verdict.brokenPromises()).isEmpty();
     assertThat(verdict.inState("PAID")).isEqualTo(ORDERS);
   }
 
-  private static Verdict play(BeanPostProcessor... sabotage) {
-    HeldIntake intake = new HeldIntake();
-    List<BeanPostProcessor> seams =
-        Stream.concat(Stream.of(sabotage), Stream.of(intake.seam())).toList();
-    try (Scenario scenario = Scenario.create();
-        Ledger ledger = Ledger.open(scenario);
-        Service service = scenario.startService(seams);
-        intake) {
-      service.awaitReady(true);
-      ledger.watchChanges();
-      Instant deadline = Scenario.in(Duration.ofSeconds(8));
-      for (int i = 0; i < ORDERS; i++) {
-        scenario.create("order-" + i, 0, deadline);
-      }
-      scenario.awaitQuiet();
-      intake.hold();
-      for (int i = 0; i < ORDERS; i++) {
-        scenario.pay("order-" + i, 0);
-      }
-      await("decision or the gate")
-          .atMost(PATIENCE)
-          .until(
-              () ->
-                  scenario.database().pending() == 0
-                      || service.gauge("order.timeout.watermark.lag") > 0.5);
-      intake.release();
-      return ledger.judge(PATIENCE);
-    }
+  private Verdict run(String prefix, Safeguard... removed) {
+    sabotaged.safeguards().remove(removed);
+    payments.block();
+    // Paid before the deadline is chosen, so the payments are in time on a machine of any speed.
+    sabotaged.pay(prefix, ORDERS);
+    sabotaged.create(prefix, ORDERS, Scenario.in(Duration.ofSeconds(1)));
+    await("registration")
+        .atMost(SabotagedService.PATIENCE)
+        .until(
+            () ->
+                sabotaged.count(prefix, "PENDING") + sabotaged.count(prefix, "CANCELLED")
+                    == ORDERS);
+    // An order that was registered after its deadline comes to the gate a moment later.
+    double lag = lag() + 0.5;
+    await("the orders to be cancelled, or all of them to wait for their payments")
+        .atMost(SabotagedService.PATIENCE)
+        .until(() -> sabotaged.count(prefix, "CANCELLED") == ORDERS || lag() > lag);
+    payments.unblock();
+    return sabotaged.judge(prefix);
+  }
+
+  private double lag() {
+    return sabotaged.service().gauge("order.timeout.watermark.lag");
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What becomes of the promises when one of the service's safeguards is taken away, so that it is
- * known of each that it is needed, and of the oracle that it would notice.
+ * Removes the service's safeguards one at a time. This shows that each of them is needed, and that
+ * the oracle notices when a promise is broken.
  */
 @NullMarked
 package io.ordertimeout.it.safeguard;

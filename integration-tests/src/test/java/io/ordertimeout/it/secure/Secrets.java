@@ -5,15 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.pkitesting.X509Bundle;
 import java.util.List;
 
-/** What no log may contain. */
+/** Secrets that no log may contain. */
 record Secrets(List<String> words) {
 
-  /** A password or part of a key. */
+  /** Creates secrets from passwords or parts of keys. */
   static Secrets of(String... words) {
     return new Secrets(List.of(words));
   }
 
-  /** A line of the key's PEM, which is in whatever form it is told. */
+  /** Returns a line of the key's PEM, which every text form of the key contains. */
   static String lineOf(X509Bundle bundle) {
     return bundle.getPrivateKeyPEM().lines().skip(1).findFirst().orElseThrow();
   }

@@ -5,13 +5,12 @@ import static org.awaitility.Awaitility.await;
 
 import io.netty.pkitesting.X509Bundle;
 import io.ordertimeout.embedded.EmbeddedKafka;
+import io.ordertimeout.embedded.Ports;
 import io.ordertimeout.it.support.LogCapture;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.TestEnvironment;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -26,15 +25,17 @@ import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.test.system.CapturedOutput;
 
 /**
- * Kafka by TLS, with a password or with a certificate. The service knows no other address, so each
- * of its clients has to use the settings.
+ * Kafka over TLS, with password or certificate authentication. The service knows no other address,
+ * so each of its clients has to use the settings.
  */
+@Tag("faults")
 @ExtendWith(LogCapture.class)
 class SecuredKafkaIT {
 
@@ -43,7 +44,7 @@ class SecuredKafkaIT {
 
   @TempDir private static Path directory;
 
-  private static Authority authority;
+  private static CertificateAuthority authority;
   private static X509Bundle client;
   private static EmbeddedKafka kafka;
   private static TestEnvironment open;
@@ -52,10 +53,10 @@ class SecuredKafkaIT {
 
   @BeforeAll
   static void start() throws Exception {
-    authority = Authority.create("authority");
+    authority = CertificateAuthority.create("authority");
     client = authority.client();
-    passwordPort = freePort();
-    certificatePort = freePort();
+    passwordPort = Ports.any();
+    certificatePort = Ports.any();
     X509Bundle server = authority.server();
     Map<String, String> identity =
         Map.of(
@@ -104,63 +105,62 @@ class SecuredKafkaIT {
   }
 
   @Test
-  void aPasswordLetsAllClientsIn(CapturedOutput output) throws IOException {
+  void allClientsAuthenticateWithAPassword(CapturedOutput output) throws IOException {
     String password = password();
     try (Scenario scenario = scenario(passwordPort)) {
-      expect(scenario, password);
+      changePassword(scenario, password);
       try (Service service = scenario.startService(byPassword(authority, password))) {
         service.awaitReady(true);
-        Orders.assertUnpaidOnesAloneAreCancelled(scenario);
+        OrderFlow.assertOnlyUnpaidOrdersAreCancelled(scenario);
       }
     }
     Secrets.of(password).assertNotIn(output);
   }
 
   @Test
-  void aCertificateLetsAllClientsIn(CapturedOutput output) throws IOException {
+  void allClientsAuthenticateWithACertificate(CapturedOutput output) throws IOException {
     try (Scenario scenario = scenario(certificatePort);
         Service service = scenario.startService(byCertificate())) {
       service.awaitReady(true);
-      Orders.assertUnpaidOnesAloneAreCancelled(scenario);
+      OrderFlow.assertOnlyUnpaidOrdersAreCancelled(scenario);
     }
     Secrets.of(Secrets.lineOf(client)).assertNotIn(output);
   }
 
   @Test
-  void aPasswordThatIsRefusedIsSaidAndTriedUntilItIsTaken(CapturedOutput output)
-      throws IOException {
+  void aRejectedPasswordIsReportedAndRetried(CapturedOutput output) throws IOException {
     String password = password();
     try (Scenario scenario = scenario(passwordPort)) {
-      expect(scenario, password());
+      changePassword(scenario, password());
       try (Service service = scenario.startService(byPassword(authority, password))) {
-        awaitWords(service, output, "invalid credentials with SASL mechanism SCRAM-SHA-512");
+        awaitReported(service, output, "invalid credentials with SASL mechanism SCRAM-SHA-512");
 
-        expect(scenario, password);
+        changePassword(scenario, password);
 
         service.awaitReady(true);
-        Orders.assertUnpaidOnesAloneAreCancelled(scenario);
+        OrderFlow.assertOnlyUnpaidOrdersAreCancelled(scenario);
       }
     }
     Secrets.of(password).assertNotIn(output);
   }
 
   @Test
-  void aPasswordThatIsRefusedLaterIsTriedUntilItIsTaken(CapturedOutput output) throws IOException {
+  void aPasswordThatIsRejectedLaterIsReportedAndRetried(CapturedOutput output) throws IOException {
     String password = password();
     try (Scenario scenario = scenario(passwordPort)) {
-      expect(scenario, password);
+      changePassword(scenario, password);
       try (Service service = scenario.startService(byPassword(authority, password))) {
         service.awaitReady(true);
-        expect(scenario, password());
-        // Whoever is in stays in, until the connections are gone.
+        changePassword(scenario, password());
+        // Existing connections stay authenticated until they are closed.
         kafka.stop();
         kafka.start();
-        awaitWords(service, output, "invalid credentials with SASL mechanism SCRAM-SHA-512");
+        awaitReported(service, output, "invalid credentials with SASL mechanism SCRAM-SHA-512");
 
-        expect(scenario, password);
+        changePassword(scenario, password);
 
         service.awaitReady(true);
-        Orders.assertUnpaidOnesAloneAreCancelled(scenario);
+        OrderFlow.assertOnlyUnpaidOrdersAreCancelled(scenario);
       }
     }
     Secrets.of(password).assertNotIn(output);
@@ -169,27 +169,27 @@ class SecuredKafkaIT {
   @Test
   void aBrokerOfAnUnknownAuthorityIsNotTrusted(CapturedOutput output) throws Exception {
     String password = password();
-    Authority another = Authority.create("another");
+    CertificateAuthority another = CertificateAuthority.create("another");
     try (Scenario scenario = scenario(passwordPort)) {
-      expect(scenario, password);
+      changePassword(scenario, password);
       try (Service service = scenario.startService(byPassword(another, password))) {
-        awaitWords(service, output, "unable to find valid certification path");
+        awaitReported(service, output, "unable to find valid certification path");
       }
     }
     Secrets.of(password).assertNotIn(output);
   }
 
   @Test
-  void aClientWithoutACertificateIsRefused(CapturedOutput output) throws IOException {
+  void aClientWithoutACertificateIsRejected(CapturedOutput output) throws IOException {
     try (Scenario scenario = scenario(certificatePort);
         Service service = scenario.startService(trusting(authority, "SSL"))) {
-      awaitWords(service, output, "failed authentication due to");
+      awaitReported(service, output, "failed authentication due to");
     }
   }
 
-  /** Waits until the service has said it, in its log and in its health. */
-  private static void awaitWords(Service service, CapturedOutput output, String words) {
-    await("words of the log").atMost(PATIENCE).until(() -> output.getAll().contains(words));
+  /** Waits until the service reports the failure in its log and its health. */
+  private static void awaitReported(Service service, CapturedOutput output, String words) {
+    await("the log").atMost(PATIENCE).until(() -> output.getAll().contains(words));
     await("health")
         .atMost(PATIENCE)
         .untilAsserted(() -> assertThat(service.health()).contains("\"kafka\"", "Authentication"));
@@ -202,7 +202,8 @@ class SecuredKafkaIT {
         new TestEnvironment("127.0.0.1:" + port, open.jdbcUrl(), open.username(), open.password()));
   }
 
-  private static String[] byPassword(Authority trusted, String password) throws IOException {
+  private static String[] byPassword(CertificateAuthority trusted, String password)
+      throws IOException {
     return settings(
         trusting(trusted, "SASL_SSL"),
         "spring.kafka.properties.sasl.mechanism",
@@ -225,7 +226,8 @@ class SecuredKafkaIT {
         "file:" + key);
   }
 
-  private static String[] trusting(Authority trusted, String protocol) throws IOException {
+  private static String[] trusting(CertificateAuthority trusted, String protocol)
+      throws IOException {
     return new String[] {
       "spring.kafka.security.protocol",
       protocol,
@@ -240,8 +242,8 @@ class SecuredKafkaIT {
     return Stream.concat(Stream.of(first), Stream.of(more)).toArray(String[]::new);
   }
 
-  /** Makes the broker expect that password. */
-  private static void expect(Scenario scenario, String password) {
+  /** Changes the password that the broker expects. */
+  private static void changePassword(Scenario scenario, String password) {
     Scenario.get(
         scenario
             .admin()
@@ -262,11 +264,5 @@ class SecuredKafkaIT {
     return Stream.of(some, more)
         .flatMap(settings -> settings.entrySet().stream())
         .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
-  }
-
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    }
   }
 }

@@ -16,12 +16,14 @@ import java.time.Duration;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.test.system.CapturedOutput;
 
-/** Postgres by TLS, of which the service checks who it is. */
+/** Postgres over TLS, whose certificate the service verifies. */
+@Tag("faults")
 @ExtendWith(LogCapture.class)
 class SecuredPostgresIT {
 
@@ -29,13 +31,13 @@ class SecuredPostgresIT {
 
   @TempDir private static Path directory;
 
-  private static Authority authority;
+  private static CertificateAuthority authority;
   private static EmbeddedPostgres postgres;
   private static TestEnvironment open;
 
   @BeforeAll
   static void start() throws Exception {
-    authority = Authority.create("authority");
+    authority = CertificateAuthority.create("authority");
     X509Bundle server = authority.server();
     postgres =
         new EmbeddedPostgres(
@@ -58,13 +60,13 @@ class SecuredPostgresIT {
   }
 
   @Test
-  void allConnectionsAreByTls(CapturedOutput output) throws IOException {
+  void allConnectionsUseTls(CapturedOutput output) throws IOException {
     String password = password();
     try (Scenario scenario = scenario(open.jdbcUrl(), authority)) {
-      letIn(scenario, password);
+      createUser(scenario, password);
       try (Service service = scenario.startService(as(scenario, password))) {
         service.awaitReady(true);
-        Orders.assertUnpaidOnesAloneAreCancelled(scenario);
+        OrderFlow.assertOnlyUnpaidOrdersAreCancelled(scenario);
         assertThat(
                 scenario
                     .database()
@@ -86,13 +88,13 @@ class SecuredPostgresIT {
   void aPostgresOfAnUnknownAuthorityIsNotTrusted(CapturedOutput output) throws Exception {
     assertIsNotTrusted(
         open.jdbcUrl(),
-        Authority.create("another"),
+        CertificateAuthority.create("another"),
         "unable to find valid certification path",
         output);
   }
 
   @Test
-  void aPostgresOfAnotherNameIsNotTrusted(CapturedOutput output) throws IOException {
+  void aPostgresWithAnotherHostNameIsNotTrusted(CapturedOutput output) throws IOException {
     assertIsNotTrusted(
         open.jdbcUrl().replace("127.0.0.1", "localhost"),
         authority,
@@ -101,22 +103,23 @@ class SecuredPostgresIT {
   }
 
   private static void assertIsNotTrusted(
-      String url, Authority trusted, String words, CapturedOutput output) throws IOException {
+      String url, CertificateAuthority trusted, String words, CapturedOutput output)
+      throws IOException {
     String password = password();
     try (Scenario scenario = scenario(url, trusted)) {
-      letIn(scenario, password);
+      createUser(scenario, password);
       try (Service service = scenario.startService(as(scenario, password))) {
-        awaitWords(service, output, words);
+        awaitReported(service, output, words);
       }
     }
     Secrets.of(password).assertNotIn(output);
   }
 
   @Test
-  void aPasswordThatIsRefusedEndsTheStart(CapturedOutput output) throws IOException {
+  void aPasswordThatIsRejectedAtTheStartEndsIt(CapturedOutput output) throws IOException {
     String password = password();
     try (Scenario scenario = scenario(open.jdbcUrl(), authority)) {
-      letIn(scenario, password());
+      createUser(scenario, password());
 
       assertThatThrownBy(() -> scenario.startService(as(scenario, password)))
           .rootCause()
@@ -126,38 +129,38 @@ class SecuredPostgresIT {
   }
 
   @Test
-  void aPasswordThatIsRefusedLaterIsTriedUntilItIsTaken(CapturedOutput output) throws IOException {
+  void aPasswordThatIsRejectedLaterIsReportedAndRetried(CapturedOutput output) throws IOException {
     String password = password();
     try (Scenario scenario = scenario(open.jdbcUrl(), authority)) {
-      letIn(scenario, password);
+      createUser(scenario, password);
       try (Service service = scenario.startService(as(scenario, password))) {
         service.awaitReady(true);
-        expect(scenario, password());
+        changePassword(scenario, password());
         scenario
             .database()
             .execute(
                 "do $$ begin perform pg_terminate_backend(pid) from pg_stat_activity"
                     + " where usename = '%s'; end $$".formatted(scenario.name()));
-        awaitWords(service, output, "password authentication failed for user");
+        awaitReported(service, output, "password authentication failed for user");
 
-        expect(scenario, password);
+        changePassword(scenario, password);
 
         service.awaitReady(true);
-        Orders.assertUnpaidOnesAloneAreCancelled(scenario);
+        OrderFlow.assertOnlyUnpaidOrdersAreCancelled(scenario);
       }
     }
     Secrets.of(password).assertNotIn(output);
   }
 
   /** Waits until the service has said it in its log, and says in its health that it waits. */
-  private static void awaitWords(Service service, CapturedOutput output, String words) {
+  private static void awaitReported(Service service, CapturedOutput output, String words) {
     await("words of the log").atMost(PATIENCE).until(() -> output.getAll().contains(words));
     service.awaitReady(false);
     assertThat(service.health()).contains("\"db\"");
   }
 
-  /** A stage whose services come by TLS and check who Postgres is. */
-  private static Scenario scenario(String url, Authority trusted) throws IOException {
+  /** Creates a scenario whose services connect over TLS and verify the certificate. */
+  private static Scenario scenario(String url, CertificateAuthority trusted) throws IOException {
     return Scenario.on(
         open,
         new TestEnvironment(
@@ -167,15 +170,15 @@ class SecuredPostgresIT {
             open.password()));
   }
 
-  /** Gives the service a user of its own, so that its password can change and the rig's cannot. */
-  private static void letIn(Scenario scenario, String password) {
+  /** Gives the service a database user of its own, whose password the test can change. */
+  private static void createUser(Scenario scenario, String password) {
     String user = scenario.name();
     scenario.database().execute("create role %s login password '%s'".formatted(user, password));
     scenario.database().execute("alter database %s owner to %s".formatted(scenario.name(), user));
   }
 
-  /** Makes Postgres expect another password of whoever connects from now on. */
-  private static void expect(Scenario scenario, String password) {
+  /** Changes the password that Postgres expects of new connections. */
+  private static void changePassword(Scenario scenario, String password) {
     scenario.database().execute("alter role %s password '%s'".formatted(scenario.name(), password));
   }
 

@@ -1,4 +1,4 @@
-/** Kafka and Postgres that have to be proved, and that ask their clients to prove themselves. */
+/** Kafka and Postgres with TLS and authentication. */
 @NullMarked
 package io.ordertimeout.it.secure;
 

@@ -7,26 +7,29 @@ import io.ordertimeout.it.support.Database;
 import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.traffic.Deadlines;
 import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Postgres's clock apart from this machine's by an hour, which is the same as this machine's clock
- * being wrong by as much, and jumping. Its functions of time are replaced for one database by some
- * that add what a table says.
+ * A Postgres whose clock differs from this machine's by an hour, or jumps. To the service, that
+ * equals a wrong clock of its own machine. The time functions of one database are replaced by
+ * functions that add an offset from a table.
  */
+@Tag("faults")
 class DatabaseClockIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final Scenario scenario = Scenario.create();
   private final Database database = scenario.database();
 
   @BeforeEach
-  void replaceTheClock() {
+  void replaceTimeFunctions() {
     database.execute("create schema apart");
     database.execute("create table apart.offset_of_clock (by interval not null)");
     database.execute("insert into apart.offset_of_clock values ('0')");
@@ -51,40 +54,38 @@ class DatabaseClockIT {
   void aMachineThatIsAnHourAheadDoesNotCancelEarly() {
     setPostgresAhead(Duration.ofHours(-1));
     try (Service service = scenario.startService()) {
-      Instant soonByPostgres = Scenario.in(Duration.ofSeconds(3)).minus(Duration.ofHours(1));
-      Instant soonByThisMachine = Scenario.in(Duration.ofSeconds(1));
+      Instant soonByPostgres = Scenario.in(Duration.ofSeconds(2)).minus(Duration.ofHours(1));
+      Instant passedByThisMachine = Scenario.in(Duration.ofSeconds(-1));
+      scenario.create("not-due", 0, passedByThisMachine);
       scenario.create("due", 0, soonByPostgres);
-      scenario.create("not-due", 0, soonByThisMachine);
 
       PublishedEvent event = scenario.outcomes().awaitCancelled("due");
 
-      assertThat(event.instant("cancelledAt"))
-          .isBetween(soonByPostgres, soonByPostgres.plusSeconds(5));
+      assertCancelledByPostgresClock(event, soonByPostgres);
       assertThat(database.state("not-due")).isEqualTo("PENDING");
-      assertThat(service.gauge("order.timeout.clock.offset")).isBetween(-3601.0, -3599.0);
+      assertThat(service.gauge("order.timeout.clock.offset")).isBetween(-3660.0, -3540.0);
     }
   }
 
   @Test
   void aMachineThatIsAnHourBehindDoesNotCancelLate() {
     setPostgresAhead(Duration.ofHours(1));
-    // By Postgres's clock, records of just now are an hour old.
+    // By Postgres's clock, new records are an hour old.
     try (Service service = scenario.startService("order-timeout.intake.start-back", "2h")) {
-      Instant soonByPostgres = Scenario.in(Duration.ofSeconds(3)).plus(Duration.ofHours(1));
+      Instant soonByPostgres = Scenario.in(Duration.ofSeconds(2)).plus(Duration.ofHours(1));
       scenario.create("due", 0, soonByPostgres);
 
       PublishedEvent event = scenario.outcomes().awaitCancelled("due");
 
-      assertThat(event.instant("cancelledAt"))
-          .isBetween(soonByPostgres, soonByPostgres.plusSeconds(5));
-      assertThat(service.gauge("order.timeout.clock.offset")).isBetween(3599.0, 3601.0);
+      assertCancelledByPostgresClock(event, soonByPostgres);
+      assertThat(service.gauge("order.timeout.clock.offset")).isBetween(3540.0, 3660.0);
     }
   }
 
   @Test
-  void aClockThatJumpsBackUnderARunningServiceMakesNothingEarly() {
+  void aClockThatJumpsBackMakesNothingEarly() {
     try (Service service = scenario.startService()) {
-      Instant deadline = Scenario.in(Duration.ofSeconds(4));
+      Instant deadline = Deadlines.afterCreation(scenario);
       scenario.create("due", 0, deadline);
       scenario.awaitState("due", "PENDING");
       setPostgresAhead(Duration.ofSeconds(-5));
@@ -92,7 +93,7 @@ class DatabaseClockIT {
       PublishedEvent event = scenario.outcomes().awaitCancelled("due");
 
       assertThat(event.instant("cancelledAt")).isAfterOrEqualTo(deadline);
-      // By this machine's clock it is at least those five seconds late.
+      // By this machine's clock, the cancellation is at least those five seconds late.
       assertThat(event.appendedAt()).isAfter(deadline.plusSeconds(4));
       await("the offset")
           .atMost(PATIENCE)
@@ -101,9 +102,9 @@ class DatabaseClockIT {
   }
 
   @Test
-  void aClockThatJumpsAheadUnderARunningServiceIsFollowed() {
+  void theServiceFollowsAClockThatJumpsAhead() {
     try (Service service = scenario.startService()) {
-      Instant deadline = Scenario.in(Duration.ofHours(1)).plusSeconds(2);
+      Instant deadline = Scenario.in(Duration.ofHours(1)).minusSeconds(2);
       scenario.create("due", 0, deadline);
       scenario.awaitState("due", "PENDING");
       setPostgresAhead(Duration.ofHours(1));
@@ -111,8 +112,14 @@ class DatabaseClockIT {
       PublishedEvent event = scenario.outcomes().awaitCancelled("due");
 
       assertThat(event.instant("cancelledAt")).isAfterOrEqualTo(deadline);
-      assertThat(service.gauge("order.timeout.clock.offset")).isBetween(3599.0, 3601.0);
+      assertThat(service.gauge("order.timeout.clock.offset")).isBetween(3540.0, 3660.0);
     }
+  }
+
+  /** Checks that the service followed Postgres's clock, an hour apart, and not its machine's. */
+  private static void assertCancelledByPostgresClock(PublishedEvent event, Instant deadline) {
+    assertThat(event.instant("cancelledAt"))
+        .isBetween(deadline, deadline.plus(Duration.ofMinutes(5)));
   }
 
   private void setPostgresAhead(Duration by) {

@@ -1,4 +1,4 @@
-/** Clocks that are wrong or jump. */
+/** Wrong and jumping clocks. */
 @NullMarked
 package io.ordertimeout.it.time;
 

@@ -1,7 +1,7 @@
 package io.ordertimeout.it.traffic;
 
-import io.ordertimeout.it.traffic.Message.Delivery;
-import io.ordertimeout.it.traffic.Message.Input;
+import io.ordertimeout.it.traffic.ScheduledEvent.Delivery;
+import io.ordertimeout.it.traffic.ScheduledEvent.Input;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -11,65 +11,71 @@ import java.util.Map;
 import java.util.random.RandomGenerator;
 
 /**
- * All that the shop will say about one order, decided when it is created: the same random numbers
- * give the same script, but for the time of day.
+ * The events of one order, determined when it is created. The same random numbers result in the
+ * same script, except for the time of day.
  */
 final class OrderScript {
 
-  private static final Duration FAR_AWAY = Duration.ofHours(1);
+  private static final Duration FAR_TIMEOUT = Duration.ofHours(1);
 
   private final RandomGenerator random;
-  private final Mix mix;
+  private final TrafficProfile profile;
   private final String orderId;
   private final Instant createdAt;
-  private final List<Message> messages = new ArrayList<>();
+  private final List<ScheduledEvent> events = new ArrayList<>();
 
-  private OrderScript(RandomGenerator random, Mix mix, String orderId, Instant createdAt) {
+  private OrderScript(
+      RandomGenerator random, TrafficProfile profile, String orderId, Instant createdAt) {
     this.random = random;
-    this.mix = mix;
+    this.profile = profile;
     this.orderId = orderId;
     this.createdAt = createdAt;
   }
 
-  static List<Message> write(RandomGenerator random, Mix mix, String orderId, Instant now) {
-    OrderScript script = new OrderScript(random, mix, orderId, now.truncatedTo(ChronoUnit.MICROS));
-    script.write(mix.draw(random));
-    return script.messages;
+  static List<ScheduledEvent> write(
+      RandomGenerator random, TrafficProfile profile, String orderId, Instant now) {
+    OrderScript script =
+        new OrderScript(random, profile, orderId, now.truncatedTo(ChronoUnit.MICROS));
+    script.write(profile.draw(random));
+    return script.events;
   }
 
-  private void write(Fate fate) {
-    Duration timeout = fate == Fate.FAR ? FAR_AWAY : between(mix.shortest(), mix.longest());
+  private void write(OrderFate fate) {
+    Duration timeout =
+        fate == OrderFate.FAR_DEADLINE
+            ? FAR_TIMEOUT
+            : between(profile.shortest(), profile.longest());
     Instant deadline = onGrid(createdAt.plus(timeout));
     switch (fate) {
       case PAID -> {
         created(createdAt, deadline);
-        paid(share(deadline, 0.05, 0.9), "p1");
+        paid(within(deadline, 0.05, 0.9), "p1");
       }
       case PAID_AT_DEADLINE -> {
         created(createdAt, deadline);
-        paid(aimedAt(deadline), "p1");
+        paid(closeTo(deadline), "p1");
       }
       case PAID_LATE -> {
         created(createdAt, deadline);
-        paid(share(deadline, 1.05, 1.5), "p1");
+        paid(within(deadline, 1.05, 1.5), "p1");
       }
-      case NEVER_PAID, FAR -> created(createdAt, deadline);
+      case NEVER_PAID, FAR_DEADLINE -> created(createdAt, deadline);
       case CLOSED -> {
         created(createdAt, deadline);
-        closed(share(deadline, 0.05, 0.9));
+        closed(within(deadline, 0.05, 0.9));
       }
       case CLOSED_AT_DEADLINE -> {
         created(createdAt, deadline);
-        closed(aimedAt(deadline));
+        closed(closeTo(deadline));
       }
       case PAID_TWICE -> {
         created(createdAt, deadline);
-        paid(share(deadline, 0.1, 1.2), "p1");
-        paid(share(deadline, 0.1, 1.2), "p2");
+        paid(within(deadline, 0.1, 1.2), "p1");
+        paid(within(deadline, 0.1, 1.2), "p2");
       }
       case PAID_AND_CLOSED -> {
         created(createdAt, deadline);
-        Instant together = share(deadline, 0.1, 1.1);
+        Instant together = within(deadline, 0.1, 1.1);
         paid(together.plusMillis(random.nextInt(20)), "p1");
         closed(together.plusMillis(random.nextInt(20)));
       }
@@ -89,7 +95,7 @@ final class OrderScript {
     }
   }
 
-  /** The deadline is said in one of three ways; whoever repeats the event may say another. */
+  /** States the deadline in one of three ways; a repeated event may state another deadline. */
   private void created(Instant at, Instant deadline) {
     Map<String, String> fields =
         switch (random.nextInt(3)) {
@@ -102,13 +108,13 @@ final class OrderScript {
                   "timeout",
                   Duration.between(createdAt, deadline).toString());
         };
-    Message created = Message.plain(at, Input.CREATED, orderId, fields);
-    messages.add(created);
-    if (random.nextDouble() < mix.repeated()) {
+    ScheduledEvent created = ScheduledEvent.plain(at, Input.CREATED, orderId, fields);
+    events.add(created);
+    if (random.nextDouble() < profile.repeated()) {
       Duration other =
-          random.nextBoolean() ? Duration.ZERO : between(mix.shortest(), mix.longest());
-      messages.add(
-          Message.plain(
+          random.nextBoolean() ? Duration.ZERO : between(profile.shortest(), profile.longest());
+      events.add(
+          ScheduledEvent.plain(
               at.plusMillis(random.nextInt(3_000)),
               Input.CREATED,
               orderId,
@@ -119,8 +125,8 @@ final class OrderScript {
   }
 
   private void paid(Instant at, String paymentId) {
-    Message paid =
-        Message.plain(
+    ScheduledEvent paid =
+        ScheduledEvent.plain(
             at,
             Input.PAID,
             orderId,
@@ -131,35 +137,36 @@ final class OrderScript {
                     paymentId,
                     "paidAt",
                     at.minusMillis(random.nextInt(60)).truncatedTo(ChronoUnit.MICROS).toString()));
-    messages.add(paid);
+    events.add(paid);
     repeat(paid);
   }
 
   private void closed(Instant at) {
-    Message closed = Message.plain(at, Input.CLOSED, orderId, Map.of("reason", "CUSTOMER"));
-    messages.add(closed);
+    ScheduledEvent closed =
+        ScheduledEvent.plain(at, Input.CLOSED, orderId, Map.of("reason", "CUSTOMER"));
+    events.add(closed);
     repeat(closed);
   }
 
-  private void repeat(Message message) {
-    if (random.nextDouble() < mix.repeated()) {
-      messages.add(message.at(message.at().plusMillis(random.nextInt(3_000))));
+  private void repeat(ScheduledEvent event) {
+    if (random.nextDouble() < profile.repeated()) {
+      events.add(event.at(event.at().plusMillis(random.nextInt(3_000))));
     }
   }
 
-  /** Half of the transactions are open when the deadline passes. */
+  /** Leaves half of the transactions open at the deadline. */
   private void inTransaction(Instant deadline, Delivery delivery) {
-    Instant at = random.nextBoolean() ? deadline.minusMillis(150) : share(deadline, 0.1, 0.9);
-    messages.add(
-        Message.plain(at, Input.PAID, orderId, Map.of("paymentId", "p1"))
+    Instant at = random.nextBoolean() ? deadline.minusMillis(150) : within(deadline, 0.1, 0.9);
+    events.add(
+        ScheduledEvent.plain(at, Input.PAID, orderId, Map.of("paymentId", "p1"))
             .inTransaction(delivery, at.plusMillis(random.nextInt(20, 400))));
   }
 
-  private Instant aimedAt(Instant deadline) {
-    return deadline.plusNanos(between(mix.aim().negated(), mix.aim()).toNanos());
+  private Instant closeTo(Instant deadline) {
+    return deadline.plusNanos(between(profile.spread().negated(), profile.spread()).toNanos());
   }
 
-  private Instant share(Instant deadline, double from, double to) {
+  private Instant within(Instant deadline, double from, double to) {
     long timeout = Duration.between(createdAt, deadline).toMillis();
     return createdAt.plusMillis((long) (timeout * random.nextDouble(from, to)));
   }
@@ -169,7 +176,7 @@ final class OrderScript {
   }
 
   private Instant onGrid(Instant time) {
-    long grid = mix.grid().toMillis();
+    long grid = profile.grid().toMillis();
     return grid == 0 ? time : Instant.ofEpochMilli((time.toEpochMilli() / grid + 1) * grid);
   }
 }

@@ -2,8 +2,8 @@ package io.ordertimeout.it.traffic;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ordertimeout.it.traffic.Message.Delivery;
-import io.ordertimeout.it.traffic.Message.Input;
+import io.ordertimeout.it.traffic.ScheduledEvent.Delivery;
+import io.ordertimeout.it.traffic.ScheduledEvent.Input;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -11,44 +11,47 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** What the shop is going to say. */
 class OrderScriptTest {
 
   private static final Instant NOW = Instant.parse("2026-01-01T00:00:00.000123Z");
 
   @Test
-  void theSameSeedWritesTheSame() {
+  void theSameSeedWritesTheSameScripts() {
     assertThat(scripts(7, 500)).isEqualTo(scripts(7, 500)).isNotEqualTo(scripts(8, 500));
   }
 
   @Test
-  void everythingIsInIt() {
-    List<Message> all = scripts(7, 2_000).stream().flatMap(List::stream).toList();
-    assertThat(all).extracting(Message::input).contains(Input.values());
-    assertThat(all).extracting(Message::delivery).contains(Delivery.values());
+  void scriptsContainEveryInputAndDelivery() {
+    List<ScheduledEvent> all = scripts(7, 2_000).stream().flatMap(List::stream).toList();
+    assertThat(all).extracting(ScheduledEvent::input).contains(Input.values());
+    assertThat(all).extracting(ScheduledEvent::delivery).contains(Delivery.values());
     assertThat(all)
-        .filteredOn(message -> message.delivery() == Delivery.PLAIN)
-        .allSatisfy(message -> assertThat(message.at()).isAfterOrEqualTo(NOW));
+        .filteredOn(event -> event.delivery() == Delivery.PLAIN)
+        .allSatisfy(event -> assertThat(event.at()).isAfterOrEqualTo(NOW));
   }
 
   @Test
-  void inARaceManyAreDueAtOnceAndPaidRightThen() {
-    Mix mix = Mix.race();
+  void aRaceHasSharedDeadlinesAndPaymentsCloseToThem() {
+    TrafficProfile profile = TrafficProfile.race();
     for (int i = 0; i < 500; i++) {
-      List<Message> script = OrderScript.write(new SplittableRandom(i), mix, "order-" + i, NOW);
-      assertThat(script).extracting(Message::input).containsExactly(Input.CREATED, Input.PAID);
+      List<ScheduledEvent> script =
+          OrderScript.write(new SplittableRandom(i), profile, "order-" + i, NOW);
+      assertThat(script)
+          .extracting(ScheduledEvent::input)
+          .containsExactly(Input.CREATED, Input.PAID);
       long fromWholeSecond = Math.floorMod(script.get(1).at().toEpochMilli() + 500, 1_000L) - 500;
-      assertThat(Math.abs(fromWholeSecond)).isLessThanOrEqualTo(mix.aim().toMillis());
+      assertThat(Math.abs(fromWholeSecond)).isLessThanOrEqualTo(profile.spread().toMillis());
       assertThat(script.get(1).at())
           .isBetween(NOW.plus(Duration.ofSeconds(1)), NOW.plus(Duration.ofSeconds(6)));
     }
   }
 
-  private static List<List<Message>> scripts(long seed, int orders) {
+  private static List<List<ScheduledEvent>> scripts(long seed, int orders) {
     SplittableRandom random = new SplittableRandom(seed);
-    List<List<Message>> scripts = new ArrayList<>();
+    List<List<ScheduledEvent>> scripts = new ArrayList<>();
     for (int i = 0; i < orders; i++) {
-      scripts.add(OrderScript.write(random.split(), Mix.everything(), "order-" + i, NOW));
+      scripts.add(
+          OrderScript.write(random.split(), TrafficProfile.everything(), "order-" + i, NOW));
     }
     return scripts;
   }

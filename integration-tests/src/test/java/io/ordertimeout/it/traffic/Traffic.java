@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 import io.ordertimeout.it.oracle.Acknowledgements;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Shop;
-import io.ordertimeout.it.traffic.Message.Delivery;
+import io.ordertimeout.it.traffic.ScheduledEvent.Delivery;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.SplittableRandom;
@@ -19,8 +19,9 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A shop's orders at a steady rate, each by its script. The same seed makes the same orders, but
- * for the time of day. Its producers outlast an outage of Kafka; what they send late, comes late.
+ * Generates a shop's orders at a steady rate, each by its script. The same seed generates the same
+ * orders, except for the time of day. The producers retry through an outage of Kafka; what they
+ * send late arrives late.
  */
 public final class Traffic implements AutoCloseable {
 
@@ -28,53 +29,64 @@ public final class Traffic implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private final Scenario scenario;
-  private final Mix mix;
+  private final TrafficProfile profile;
   private final SplittableRandom random;
   private final int ordersPerSecond;
   private final int limit;
   private final Acknowledgements acknowledgements;
   private final Shop shop;
-  private final TransactionalTill committing;
-  private final TransactionalTill aborting;
+  private final TransactionalPaymentProducer committing;
+  private final TransactionalPaymentProducer aborting;
   private final ScheduledThreadPoolExecutor scheduler = new ScheduledThreadPoolExecutor(1);
+  private final AtomicInteger created = new AtomicInteger();
   private final AtomicInteger unfinished = new AtomicInteger();
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
   private final long startNanos = System.nanoTime();
   private final Future<?> ticks;
 
-  private final AtomicInteger created = new AtomicInteger();
-
   private Traffic(
       Scenario scenario,
       Acknowledgements acknowledgements,
-      Mix mix,
+      TrafficProfile profile,
       long seed,
       int ordersPerSecond,
       int limit) {
     this.scenario = scenario;
-    this.mix = mix;
+    this.profile = profile;
     this.random = new SplittableRandom(seed);
     this.ordersPerSecond = ordersPerSecond;
     this.limit = limit;
     this.acknowledgements = acknowledgements;
     this.shop = scenario.patientShop();
-    this.committing = TransactionalTill.open(scenario, Delivery.COMMITTED, acknowledgements);
-    this.aborting = TransactionalTill.open(scenario, Delivery.ABORTED, acknowledgements);
+    this.committing =
+        TransactionalPaymentProducer.open(scenario, Delivery.COMMITTED, acknowledgements);
+    this.aborting = TransactionalPaymentProducer.open(scenario, Delivery.ABORTED, acknowledgements);
     this.ticks =
         scheduler.scheduleAtFixedRate(this::tick, 0, TICK.toMillis(), TimeUnit.MILLISECONDS);
   }
 
+  /** Starts to create orders without a limit. */
   public static Traffic start(
       Scenario scenario,
       Acknowledgements acknowledgements,
-      Mix mix,
+      TrafficProfile profile,
+      long seed,
+      int ordersPerSecond) {
+    return start(scenario, acknowledgements, profile, seed, ordersPerSecond, Integer.MAX_VALUE);
+  }
+
+  /** Starts to create orders, at most {@code limit} of them. */
+  public static Traffic start(
+      Scenario scenario,
+      Acknowledgements acknowledgements,
+      TrafficProfile profile,
       long seed,
       int ordersPerSecond,
       int limit) {
-    return new Traffic(scenario, acknowledgements, mix, seed, ordersPerSecond, limit);
+    return new Traffic(scenario, acknowledgements, profile, seed, ordersPerSecond, limit);
   }
 
-  /** Creates as many orders as there should be by now. */
+  /** Creates the orders that are due by the rate. */
   private void tick() {
     try {
       long due =
@@ -89,46 +101,46 @@ public final class Traffic implements AutoCloseable {
   }
 
   private void create(String orderId) {
-    // A generator of its own, so that a change to one fate leaves the other orders as they are.
+    // Each order has its own generator, so that a changed script leaves the other orders alone.
     SplittableRandom own = random.split();
-    OrderScript.write(own, mix, orderId, Instant.now()).forEach(this::schedule);
-    if (own.nextDouble() < mix.garbage()) {
-      sent(shop.send(Garbage.record(own, scenario.topics(), orderId)));
+    OrderScript.write(own, profile, orderId, Instant.now()).forEach(this::schedule);
+    if (own.nextDouble() < profile.garbage()) {
+      track(shop.send(GarbageRecords.record(own, scenario.topics(), orderId)));
     }
   }
 
-  private void schedule(Message message) {
+  private void schedule(ScheduledEvent event) {
     unfinished.incrementAndGet();
-    long delay = Math.max(0, Duration.between(Instant.now(), message.at()).toNanos());
+    long delay = Math.max(0, Duration.between(Instant.now(), event.at()).toNanos());
     Future<?> unused =
         scheduler.schedule(
             () -> {
-              send(message);
+              send(event);
               unfinished.decrementAndGet();
             },
             delay,
             TimeUnit.NANOSECONDS);
   }
 
-  private void send(Message message) {
-    switch (message.delivery()) {
+  private void send(ScheduledEvent event) {
+    switch (event.delivery()) {
       case PLAIN -> {
         String topic =
-            switch (message.input()) {
+            switch (event.input()) {
               case CREATED -> scenario.topics().created();
               case PAID -> scenario.topics().paid();
               case CLOSED -> scenario.topics().closed();
             };
-        sent(shop.send(topic, message.orderId(), message.fields()));
+        track(shop.send(topic, event.orderId(), event.fields()));
       }
-      case COMMITTED -> committing.take(message);
-      case ABORTED -> aborting.take(message);
+      case COMMITTED -> committing.add(event);
+      case ABORTED -> aborting.add(event);
     }
   }
 
   // The callback counts.
   @SuppressWarnings("FutureReturnValueIgnored")
-  private void sent(CompletableFuture<RecordMetadata> sent) {
+  private void track(CompletableFuture<RecordMetadata> sent) {
     unfinished.incrementAndGet();
     sent.whenComplete(
         (metadata, thrown) -> {
@@ -136,23 +148,23 @@ public final class Traffic implements AutoCloseable {
             acknowledgements.add(metadata);
             acknowledgements.commit(metadata);
           } else {
-            acknowledgements.doubt();
+            acknowledgements.addUnknown();
           }
           unfinished.decrementAndGet();
         });
   }
 
-  /** How many orders there are so far. */
+  /** Returns the number of orders created so far. */
   public int created() {
     return created.get();
   }
 
-  /** Waits until as many orders were begun as there are to be. */
+  /** Waits until all orders of a limited traffic are created. */
   public void awaitLimit(Duration patience) {
     await("orders").atMost(patience).until(() -> created.get() >= limit);
   }
 
-  /** Begins no more orders, says what is left to say of the others, and returns. */
+  /** Stops creating orders and returns once all events of the others are sent. */
   public void finish() {
     ticks.cancel(false);
     await("events to be sent").atMost(PATIENCE).until(() -> unfinished.get() == 0);

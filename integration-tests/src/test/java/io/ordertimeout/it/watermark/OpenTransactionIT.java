@@ -59,12 +59,12 @@ class OpenTransactionIT {
   void aTransactionOfADeadProducerHoldsTheCancellationBackUntilKafkaAbortsIt() {
     Duration timeout = Duration.ofSeconds(5);
     try (Shop doomed = scenario.transactionalShop("died", timeout)) {
-      RecordMetadata payment = payWithoutCommit("died", doomed);
+      Instant begun = Instant.now();
+      payWithoutCommit("died", doomed);
       doomed.die();
 
       PublishedEvent event = scenario.outcomes().awaitCancelled("died");
-      assertThat(event.instant("cancelledAt"))
-          .isAfter(Instant.ofEpochMilli(payment.timestamp()).plus(timeout));
+      assertThat(event.instant("cancelledAt")).isAfter(begun.plus(timeout));
       scenario.awaitQuiet();
       assertThat(scenario.outcomes().cancelled("died")).hasSize(1);
     }
@@ -84,7 +84,7 @@ class OpenTransactionIT {
   }
 
   /** Leaves an order past its deadline, with its payment in a transaction that is still open. */
-  private RecordMetadata payWithoutCommit(String orderId, Shop transactional) {
+  private void payWithoutCommit(String orderId, Shop transactional) {
     transactional.transactions().beginTransaction();
     RecordMetadata payment = Shop.await(transactional.send(scenario.payment(orderId, 0)));
     // The payment is in time, however slow the machine is.
@@ -96,6 +96,5 @@ class OpenTransactionIT {
     scenario.passDeadline("during-" + orderId, 1);
     assertThat(database.state(orderId)).isEqualTo("PENDING");
     assertThat(scenario.outcomes().cancelled(orderId)).isEmpty();
-    return payment;
   }
 }

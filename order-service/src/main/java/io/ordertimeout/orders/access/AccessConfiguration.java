@@ -19,13 +19,13 @@ import org.springframework.security.web.authentication.UsernamePasswordAuthentic
 import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWriter.ReferrerPolicy;
 
 /**
- * Who may do what over HTTP. Nobody sees an order or changes anything without having said who they
- * are; what is not named here is refused.
+ * The authentication and authorization rules of the HTTP API and the console. Reading orders and
+ * changing anything requires authentication; a path without a rule is denied.
  */
 @Configuration(proxyBeanMethods = false)
 class AccessConfiguration {
 
-  /** Everything from here, charts drawn by scripts from here, nothing in a frame. */
+  /** Allows resources and scripts of this origin only, and no framing. */
   private static final String CONTENT_POLICY =
       "default-src 'self'; img-src 'self' data:; style-src 'self'; script-src 'self';"
           + " connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self';"
@@ -37,14 +37,14 @@ class AccessConfiguration {
       ObjectProvider<JwtDecoder> tokens,
       ObjectProvider<ClientRegistrationRepository> providers,
       OrderTimeoutProperties properties,
-      FailedLogins failedLogins,
-      Refusals refusals)
+      LoginRateLimiter loginRateLimiter,
+      SecurityProblemHandler problems)
       throws Exception {
     http.authorizeHttpRequests(
             requests ->
                 requests
-                    // What has been let in once may finish, be it an error or an answer that came
-                    // later.
+                    // Error pages and asynchronous responses belong to a request that has already
+                    // been authorized.
                     .dispatcherTypeMatchers(DispatcherType.ERROR, DispatcherType.ASYNC)
                     .permitAll()
                     .requestMatchers(
@@ -68,7 +68,7 @@ class AccessConfiguration {
         .csrf(
             csrf ->
                 csrf.spa()
-                    // No browser adds it to a request that another site makes it send.
+                    // A browser never adds this header to a cross-site request by itself.
                     .ignoringRequestMatchers(
                         request -> request.getHeader(HttpHeaders.AUTHORIZATION) != null))
         .headers(
@@ -77,46 +77,47 @@ class AccessConfiguration {
                     .contentSecurityPolicy(policy -> policy.policyDirectives(CONTENT_POLICY))
                     .referrerPolicy(referrer -> referrer.policy(ReferrerPolicy.NO_REFERRER)))
         .exceptionHandling(
-            handling -> handling.authenticationEntryPoint(refusals).accessDeniedHandler(refusals))
-        .addFilterBefore(failedLogins, UsernamePasswordAuthenticationFilter.class)
+            handling -> handling.authenticationEntryPoint(problems).accessDeniedHandler(problems))
+        .addFilterBefore(loginRateLimiter, UsernamePasswordAuthenticationFilter.class)
         .logout(
             logout ->
                 logout
                     .logoutUrl("/api/session/end")
                     .logoutSuccessHandler(
-                        (request, response, who) ->
+                        (request, response, authentication) ->
                             response.setStatus(HttpServletResponse.SC_NO_CONTENT)));
-    boolean byToken = tokens.getIfAvailable() != null;
-    boolean byProvider = providers.getIfAvailable() != null;
-    if (!byToken && !byProvider) {
-      http.userDetailsService(new LocalUsers(properties.access()).service())
-          .httpBasic(basic -> basic.authenticationEntryPoint(refusals))
+    boolean acceptsTokens = tokens.getIfAvailable() != null;
+    boolean hasIdentityProvider = providers.getIfAvailable() != null;
+    if (!acceptsTokens && !hasIdentityProvider) {
+      http.userDetailsService(new LocalUsers(properties.access()).userDetailsService())
+          .httpBasic(basic -> basic.authenticationEntryPoint(problems))
           .formLogin(
               form ->
                   form.loginPage("/")
                       .loginProcessingUrl("/api/session")
                       .successHandler(
-                          (request, response, who) ->
+                          (request, response, authentication) ->
                               response.setStatus(HttpServletResponse.SC_NO_CONTENT))
-                      .failureHandler(refusals));
+                      .failureHandler(problems));
     }
-    ClaimedRoles roles = new ClaimedRoles(properties.access());
-    if (byToken) {
+    ClaimRoleMapper roles = new ClaimRoleMapper(properties.access());
+    if (acceptsTokens) {
       http.oauth2ResourceServer(
           server ->
               server
-                  .authenticationEntryPoint(refusals)
-                  .accessDeniedHandler(refusals)
-                  .jwt(jwt -> jwt.jwtAuthenticationConverter(roles.ofToken())));
+                  .authenticationEntryPoint(problems)
+                  .accessDeniedHandler(problems)
+                  .jwt(jwt -> jwt.jwtAuthenticationConverter(roles.tokenConverter())));
     }
-    if (byProvider) {
+    if (hasIdentityProvider) {
       http.oauth2Login(
           login ->
               login
                   .loginPage("/")
                   .defaultSuccessUrl("/", true)
                   .failureUrl("/?refused")
-                  .userInfoEndpoint(user -> user.userAuthoritiesMapper(roles.ofUser())));
+                  .userInfoEndpoint(
+                      user -> user.userAuthoritiesMapper(roles.userAuthoritiesMapper())));
     }
     return http.build();
   }

@@ -14,7 +14,10 @@ import org.springframework.security.core.userdetails.UserDetails;
 import org.springframework.security.core.userdetails.UserDetailsService;
 import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 
-/** The two users there are where no tokens are accepted, each called as its role. */
+/**
+ * The users {@code operator} and {@code viewer}, who log in with a password. They exist only if the
+ * service neither accepts tokens nor uses an identity provider.
+ */
 final class LocalUsers {
 
   private static final Logger log = LoggerFactory.getLogger(LocalUsers.class);
@@ -26,12 +29,12 @@ final class LocalUsers {
     this.settings = settings;
   }
 
-  UserDetailsService service() {
+  UserDetailsService userDetailsService() {
     List<UserDetails> users = new ArrayList<>();
     users.add(
         user(
             Role.OPERATOR,
-            isSet(settings.operatorPassword()) ? settings.operatorPassword() : generated()));
+            isSet(settings.operatorPassword()) ? settings.operatorPassword() : generatePassword()));
     if (isSet(settings.viewerPassword())) {
       users.add(user(Role.VIEWER, settings.viewerPassword()));
     }
@@ -53,14 +56,14 @@ final class LocalUsers {
         .build();
   }
 
-  private static String generated() {
+  private static String generatePassword() {
     byte[] random = new byte[RANDOM_BYTES];
     new SecureRandom().nextBytes(random);
     String password = Base64.getUrlEncoder().withoutPadding().encodeToString(random);
     log.warn(
-        "No access is configured. Until this instance ends, log in as operator with the password"
-            + " {} ; set order-timeout.access.operator-password, or accept tokens, for more than a"
-            + " try",
+        "No access is configured. Until this instance stops, log in as operator with the password"
+            + " {} ; for anything but a trial, set order-timeout.access.operator-password or accept"
+            + " tokens",
         password);
     return password;
   }

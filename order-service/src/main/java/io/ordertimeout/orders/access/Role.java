@@ -1,9 +1,9 @@
 package io.ordertimeout.orders.access;
 
-/** What somebody may do. */
+/** The roles of users of the HTTP API. */
 enum Role {
-  /** Look. */
+  /** May read. */
   VIEWER,
-  /** Look and change. */
+  /** May read and make changes. */
   OPERATOR
 }

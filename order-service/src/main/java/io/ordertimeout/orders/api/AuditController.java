@@ -1,7 +1,7 @@
 package io.ordertimeout.orders.api;
 
+import io.ordertimeout.orders.audit.AuditLog;
 import io.ordertimeout.orders.audit.OperatorAction;
-import io.ordertimeout.orders.operator.Audit;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
 import java.util.List;
@@ -11,25 +11,25 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Who changed what, when and why. */
+/** The audit log: who changed what, when and why. */
 @RestController
 @RequestMapping("/api/audit")
 class AuditController {
 
-  private static final int MOST = 500;
+  private static final int MAX_PAGE_SIZE = 500;
 
-  private final Audit audit;
+  private final AuditLog audit;
 
-  AuditController(Audit audit) {
+  AuditController(AuditLog audit) {
     this.audit = audit;
   }
 
-  /** What was done, to one subject or to all, the latest first. */
+  /** The recorded actions on one subject or on all, latest first. */
   @GetMapping
   List<OperatorAction> actions(
       @RequestParam(required = false) @Nullable String subject,
       @RequestParam(defaultValue = "9223372036854775807") long before,
-      @RequestParam(defaultValue = "50") @Min(1) @Max(MOST) int limit) {
-    return audit.actions(subject, before, limit);
+      @RequestParam(defaultValue = "50") @Min(1) @Max(MAX_PAGE_SIZE) int limit) {
+    return audit.page(subject, before, limit);
   }
 }

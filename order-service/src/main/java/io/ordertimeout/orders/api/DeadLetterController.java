@@ -25,73 +25,74 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Dead letters: listed, looked at, published again. */
+/** Dead letters: list, read and replay. */
 @RestController
 @RequestMapping("/api/dead-letters")
 class DeadLetterController {
 
-  private static final int MOST = 500;
-  private static final int LONGEST_VALUE = 1_000_000;
+  private static final int MAX_PAGE_SIZE = 500;
+  private static final int MAX_VALUE_LENGTH = 1_000_000;
 
   /**
-   * A dead letter to be published again.
+   * A request to replay a dead letter.
    *
-   * @param value what to publish instead of its value; its value if absent
-   * @param reason why; stands in the audit
+   * @param value the value to publish; if absent, that of the dead letter
+   * @param reason why it is replayed; recorded in the audit log
    */
-  record Replay(
-      @Size(max = LONGEST_VALUE) @Nullable String value,
-      @NotBlank @Size(max = Reason.LONGEST) String reason) {}
+  record ReplayRequest(
+      @Size(max = MAX_VALUE_LENGTH) @Nullable String value,
+      @NotBlank @Size(max = Reason.MAX_LENGTH) String reason) {}
 
-  private final DeadLetterReader shelf;
+  private final DeadLetterReader reader;
   private final DeadLetterCommands commands;
 
-  DeadLetterController(DeadLetterReader shelf, DeadLetterCommands commands) {
-    this.shelf = shelf;
+  DeadLetterController(DeadLetterReader reader, DeadLetterCommands commands) {
+    this.reader = reader;
     this.commands = commands;
   }
 
   /** The dead-letter topics. */
   @GetMapping
   List<String> topics() {
-    return shelf.topics();
+    return reader.topics();
   }
 
   /**
-   * The last dead letters of a topic, the latest first; before, as {@code partition:offset}, tells
-   * below which offsets of partitions to look.
+   * The dead letters of a topic, latest first. Each {@code before} has the form {@code
+   * partition:offset} and limits that partition to lower offsets.
    */
   @GetMapping("/{topic}")
-  List<DeadLetterReader.Letter> latest(
+  List<DeadLetterReader.DeadLetter> latest(
       @PathVariable String topic,
       @RequestParam(defaultValue = "") List<String> before,
-      @RequestParam(defaultValue = "50") @Min(1) @Max(MOST) int limit) {
+      @RequestParam(defaultValue = "50") @Min(1) @Max(MAX_PAGE_SIZE) int limit) {
     requireDeadLetterTopic(topic);
     Map<Integer, Long> offsets = new TreeMap<>();
-    for (String place : before) {
-      String[] parts = place.split(":", 2);
+    for (String position : before) {
+      String[] parts = position.split(":", 2);
       if (parts.length < 2) {
-        throw new IllegalArgumentException("not partition:offset: " + place);
+        throw new IllegalArgumentException(
+            "before does not have the form partition:offset: " + position);
       }
       offsets.put(Integer.valueOf(parts[0]), Long.valueOf(parts[1]));
     }
-    return shelf.latest(topic, offsets, limit);
+    return reader.latest(topic, offsets, limit);
   }
 
   /** One dead letter with its value. */
   @GetMapping("/{topic}/{partition}/{offset}")
-  DeadLetterReader.Opened open(
+  DeadLetterReader.DeadLetterContent read(
       @PathVariable String topic, @PathVariable int partition, @PathVariable long offset) {
     requireDeadLetterTopic(topic);
-    return shelf
-        .open(topic, partition, offset)
+    return reader
+        .read(topic, partition, offset)
         .orElseThrow(
             () ->
                 new UnknownSubjectException(
                     "there is no dead letter %s-%d@%d".formatted(topic, partition, offset)));
   }
 
-  /** Publishes a dead letter again where it came from. */
+  /** Publishes a dead letter again, to the topic that it came from. */
   @PostMapping(
       path = "/{topic}/{partition}/{offset}/replay",
       consumes = MediaType.APPLICATION_JSON_VALUE)
@@ -99,23 +100,24 @@ class DeadLetterController {
       @PathVariable String topic,
       @PathVariable int partition,
       @PathVariable long offset,
-      @Valid @RequestBody Replay replay,
-      @RequestHeader(name = Answers.IDEMPOTENCY_KEY, required = false) @Nullable String key,
-      Principal who) {
-    return Answers.of(
+      @Valid @RequestBody ReplayRequest request,
+      @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
+      Principal user) {
+    return ChangeResponses.of(
         commands.replay(
-            Answers.requester(who, key),
+            ChangeResponses.requester(user, key),
             topic,
             partition,
             offset,
-            replay.value(),
-            replay.reason()));
+            request.value(),
+            request.reason()));
   }
 
   private void requireDeadLetterTopic(String topic) {
-    if (!shelf.topics().contains(topic)) {
+    if (!reader.topics().contains(topic)) {
       throw new UnknownSubjectException(
-          "'%s' is no dead-letter topic; those are %s".formatted(topic, shelf.topics()));
+          "'%s' is not a dead-letter topic; the dead-letter topics are %s"
+              .formatted(topic, reader.topics()));
     }
   }
 }

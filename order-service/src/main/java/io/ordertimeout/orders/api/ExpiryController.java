@@ -26,27 +26,27 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What stands between many orders and their decisions: pauses, holds, parked orders. */
+/** What suspends the expiry of orders: pauses, holds and parked orders. */
 @RestController
 @RequestMapping("/api")
 class ExpiryController {
 
-  private static final int MOST = 500;
+  private static final int MAX_PAGE_SIZE = 500;
 
   /**
-   * A pause to be placed.
+   * A request to pause expiry.
    *
-   * @param channel the channel whose orders to hold; all if absent
-   * @param moveDeadlines whether deadlines move by the part of the pause that their orders live
-   *     through
-   * @param endsAt when it ends by itself; never if absent
-   * @param reason why; stands in the audit
+   * @param channel the channel whose orders are paused; if absent, all orders are
+   * @param moveDeadlines whether each deadline moves by the part of the pause during which its
+   *     order existed
+   * @param endsAt when the pause ends automatically; if absent, an operator has to end it
+   * @param reason why expiry is paused; recorded in the audit log
    */
-  record Pausing(
+  record PauseRequest(
       @Size(min = 1, max = 1_000) @Nullable String channel,
       @NotNull Boolean moveDeadlines,
       @Nullable OffsetDateTime endsAt,
-      @NotBlank @Size(max = Reason.LONGEST) String reason) {}
+      @NotBlank @Size(max = Reason.MAX_LENGTH) String reason) {}
 
   private final ExpiryPauses pauses;
   private final ExpiryHolds holds;
@@ -61,38 +61,39 @@ class ExpiryController {
     this.commands = commands;
   }
 
-  /** Pauses, in force or not, the latest first. */
+  /** All pauses, whether in force or ended, latest first. */
   @GetMapping("/pauses")
   List<ExpiryPauses.Pause> pauses(
       @RequestParam(defaultValue = "9223372036854775807") long before,
-      @RequestParam(defaultValue = "50") @Min(1) @Max(MOST) int limit) {
+      @RequestParam(defaultValue = "50") @Min(1) @Max(MAX_PAGE_SIZE) int limit) {
     return pauses.latest(before, limit);
   }
 
-  /** Pauses expiry, on all instances, from the moment this returns. */
+  /** Pauses expiry on all instances; in force once this responds. */
   @PostMapping(path = "/pauses", consumes = MediaType.APPLICATION_JSON_VALUE)
   ResponseEntity<OperatorAction> pause(
-      @Valid @RequestBody Pausing pausing,
-      @RequestHeader(name = Answers.IDEMPOTENCY_KEY, required = false) @Nullable String key,
-      Principal who) {
-    OffsetDateTime endsAt = pausing.endsAt();
-    return Answers.of(
+      @Valid @RequestBody PauseRequest request,
+      @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
+      Principal user) {
+    OffsetDateTime endsAt = request.endsAt();
+    return ChangeResponses.of(
         commands.pause(
-            Answers.requester(who, key),
-            pausing.channel(),
-            pausing.moveDeadlines(),
+            ChangeResponses.requester(user, key),
+            request.channel(),
+            request.moveDeadlines(),
             endsAt == null ? null : endsAt.toInstant(),
-            pausing.reason()));
+            request.reason()));
   }
 
-  /** Ends a pause, whoever placed it. */
+  /** Ends a pause of an operator or of the circuit breaker. */
   @PostMapping(path = "/pauses/{id}/end", consumes = MediaType.APPLICATION_JSON_VALUE)
   ResponseEntity<OperatorAction> resume(
       @PathVariable long id,
       @Valid @RequestBody Reason reason,
-      @RequestHeader(name = Answers.IDEMPOTENCY_KEY, required = false) @Nullable String key,
-      Principal who) {
-    return Answers.of(commands.resume(Answers.requester(who, key), id, reason.reason()));
+      @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
+      Principal user) {
+    return ChangeResponses.of(
+        commands.resume(ChangeResponses.requester(user, key), id, reason.reason()));
   }
 
   /** The holds in force. */
@@ -106,16 +107,17 @@ class ExpiryController {
   ResponseEntity<OperatorAction> lift(
       @PathVariable long id,
       @Valid @RequestBody Reason reason,
-      @RequestHeader(name = Answers.IDEMPOTENCY_KEY, required = false) @Nullable String key,
-      Principal who) {
-    return Answers.of(commands.lift(Answers.requester(who, key), id, reason.reason()));
+      @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
+      Principal user) {
+    return ChangeResponses.of(
+        commands.lift(ChangeResponses.requester(user, key), id, reason.reason()));
   }
 
-  /** Parked orders by their ids. */
+  /** Parked orders, in the order of their ids. */
   @GetMapping("/parked")
   List<ParkedOrders.Parked> parked(
       @RequestParam(defaultValue = "") String after,
-      @RequestParam(defaultValue = "50") @Min(1) @Max(MOST) int limit) {
+      @RequestParam(defaultValue = "50") @Min(1) @Max(MAX_PAGE_SIZE) int limit) {
     return parked.page(after, limit);
   }
 }

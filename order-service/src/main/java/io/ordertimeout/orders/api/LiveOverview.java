@@ -22,30 +22,30 @@ import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Sends the overview to all who watch, every second; put together once for all of them, and not at
- * all while nobody watches. A watcher that takes longer to take one misses the next. Thread-safe.
+ * A stream of the overview, sent to all subscribers every second. The overview is built once for
+ * all of them, and not at all while there are none. A subscriber that is still receiving one
+ * overview skips the next. Thread-safe.
  */
 @Component
 class LiveOverview {
 
   private static final Logger log = LoggerFactory.getLogger(LiveOverview.class);
 
-  /** After which a watcher has to ask anew, and show again who it is. */
-  private static final Duration LONGEST = Duration.ofMinutes(5);
+  /** After this time a subscriber has to reconnect and is authenticated again. */
+  private static final Duration MAX_DURATION = Duration.ofMinutes(5);
 
-  private static final int MOST_WATCHERS = 100;
+  private static final int MAX_SUBSCRIBERS = 100;
 
-  /** One who watches. */
-  private static final class Watcher {
-    final SseEmitter emitter = new SseEmitter(LONGEST.toMillis());
-    final AtomicBoolean busy = new AtomicBoolean();
+  private static final class Subscriber {
+    final SseEmitter emitter = new SseEmitter(MAX_DURATION.toMillis());
+    final AtomicBoolean receiving = new AtomicBoolean();
   }
 
   private final Overview overview;
   private final JsonMapper json;
   private final Executor senders;
-  private final Set<Watcher> watchers = ConcurrentHashMap.newKeySet();
-  private volatile boolean ending;
+  private final Set<Subscriber> subscribers = ConcurrentHashMap.newKeySet();
+  private volatile boolean closing;
 
   LiveOverview(
       Overview overview, JsonMapper json, @Qualifier("applicationTaskExecutor") Executor senders) {
@@ -55,55 +55,57 @@ class LiveOverview {
   }
 
   SseEmitter subscribe() {
-    if (watchers.size() >= MOST_WATCHERS) {
+    if (subscribers.size() >= MAX_SUBSCRIBERS) {
       throw new ResponseStatusException(
-          HttpStatus.SERVICE_UNAVAILABLE, MOST_WATCHERS + " watch already; ask /api/overview");
+          HttpStatus.SERVICE_UNAVAILABLE,
+          "all " + MAX_SUBSCRIBERS + " subscriptions are in use; poll /api/overview instead");
     }
-    Watcher watcher = new Watcher();
-    watcher.emitter.onCompletion(() -> watchers.remove(watcher));
-    watcher.emitter.onTimeout(watcher.emitter::complete);
-    watcher.emitter.onError(failure -> watchers.remove(watcher));
-    watchers.add(watcher);
-    if (ending) {
-      watcher.emitter.complete();
+    Subscriber subscriber = new Subscriber();
+    subscriber.emitter.onCompletion(() -> subscribers.remove(subscriber));
+    subscriber.emitter.onTimeout(subscriber.emitter::complete);
+    subscriber.emitter.onError(failure -> subscribers.remove(subscriber));
+    subscribers.add(subscriber);
+    if (closing) {
+      subscriber.emitter.complete();
     }
-    return watcher.emitter;
+    return subscriber.emitter;
   }
 
-  /** Sends all away, since a graceful end waits for every request that is not answered. */
+  /** Completes all subscriptions, because a graceful shutdown waits for every open request. */
   @EventListener(ContextClosedEvent.class)
-  void end() {
-    ending = true;
-    watchers.forEach(watcher -> watcher.emitter.complete());
+  void close() {
+    closing = true;
+    subscribers.forEach(subscriber -> subscriber.emitter.complete());
   }
 
   @Scheduled(fixedRate = 1, timeUnit = TimeUnit.SECONDS)
-  void tell() {
-    if (watchers.isEmpty()) {
+  void broadcast() {
+    if (subscribers.isEmpty()) {
       return;
     }
-    String now;
+    String event;
     try {
-      now = json.writeValueAsString(overview.now());
+      event = json.writeValueAsString(overview.now());
     } catch (RuntimeException e) {
-      log.debug("Nothing to tell those who watch", e);
+      log.debug("The overview could not be built; subscribers get none this second", e);
       return;
     }
-    for (Watcher watcher : watchers) {
-      if (watcher.busy.compareAndSet(false, true)) {
-        senders.execute(() -> send(watcher, now));
+    for (Subscriber subscriber : subscribers) {
+      if (subscriber.receiving.compareAndSet(false, true)) {
+        senders.execute(() -> send(subscriber, event));
       }
     }
   }
 
-  private void send(Watcher watcher, String now) {
+  private void send(Subscriber subscriber, String event) {
     try {
-      watcher.emitter.send(SseEmitter.event().name("overview").data(now, MediaType.TEXT_PLAIN));
+      subscriber.emitter.send(
+          SseEmitter.event().name("overview").data(event, MediaType.TEXT_PLAIN));
     } catch (IOException | IllegalStateException e) {
-      // Gone. The container ends the rest.
-      watchers.remove(watcher);
+      // The client has disconnected; the container completes the request.
+      subscribers.remove(subscriber);
     } finally {
-      watcher.busy.set(false);
+      subscriber.receiving.set(false);
     }
   }
 }

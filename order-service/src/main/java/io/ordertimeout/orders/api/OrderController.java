@@ -3,6 +3,7 @@ package io.ordertimeout.orders.api;
 import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.deadline.OrderState;
 import io.ordertimeout.orders.operator.OrderCommands;
+import io.ordertimeout.orders.operator.OrderDetails;
 import io.ordertimeout.orders.operator.OrderLookup;
 import io.ordertimeout.orders.operator.OrderSearch;
 import io.ordertimeout.orders.operator.UnknownSubjectException;
@@ -28,37 +29,37 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Orders: one with its history, many by a search, and what can be done to one. An order's id stands
- * in a parameter or in the body, not in the path: it may have any character.
+ * Looks up, searches and changes orders. The id of an order is a parameter or part of the body, not
+ * of the path, because it may contain any character.
  */
 @RestController
 @RequestMapping("/api")
 class OrderController {
 
-  private static final int MOST = 500;
-  private static final int LONGEST_ID = 128;
+  private static final int MAX_PAGE_SIZE = 500;
+  private static final int MAX_ID_LENGTH = 128;
 
   /**
-   * An order whose deadline is to move.
+   * A request to extend the deadline of an order.
    *
    * @param orderId the order
    * @param deadline its new deadline
-   * @param reason why; stands in the audit
+   * @param reason why; recorded in the audit log
    */
-  record Extension(
-      @NotBlank @Size(max = 2 * LONGEST_ID) String orderId,
+  record ExtensionRequest(
+      @NotBlank @Size(max = 2 * MAX_ID_LENGTH) String orderId,
       @NotNull OffsetDateTime deadline,
-      @NotBlank @Size(max = Reason.LONGEST) String reason) {}
+      @NotBlank @Size(max = Reason.MAX_LENGTH) String reason) {}
 
   /**
-   * An order that something is to be done to.
+   * A request to change an order.
    *
    * @param orderId the order
-   * @param reason why; stands in the audit
+   * @param reason why; recorded in the audit log
    */
-  record Named(
-      @NotBlank @Size(max = 2 * LONGEST_ID) String orderId,
-      @NotBlank @Size(max = Reason.LONGEST) String reason) {}
+  record OrderRequest(
+      @NotBlank @Size(max = 2 * MAX_ID_LENGTH) String orderId,
+      @NotBlank @Size(max = Reason.MAX_LENGTH) String reason) {}
 
   private final OrderLookup orders;
   private final OrderSearch search;
@@ -70,15 +71,15 @@ class OrderController {
     this.commands = commands;
   }
 
-  /** One order: how it stands, what it waits for, and what happened to it. */
+  /** Returns one order: its state, what it waits for, and its history. */
   @GetMapping("/order")
-  OrderLookup.Known order(@RequestParam String id) {
+  OrderDetails order(@RequestParam String id) {
     return orders
         .find(id)
         .orElseThrow(() -> new UnknownSubjectException("there is no order '" + id + "'"));
   }
 
-  /** Orders by state, window of deadlines and beginning of the id, page by page. */
+  /** Returns orders by state, deadline and beginning of the id, page by page. */
   @GetMapping("/orders")
   OrderSearch.Page orders(
       @RequestParam(defaultValue = "") Set<OrderState> state,
@@ -86,9 +87,9 @@ class OrderController {
           @Nullable OffsetDateTime dueFrom,
       @RequestParam(required = false) @DateTimeFormat(iso = DateTimeFormat.ISO.DATE_TIME)
           @Nullable OffsetDateTime dueTo,
-      @RequestParam(defaultValue = "") @Size(max = 2 * LONGEST_ID) String prefix,
+      @RequestParam(defaultValue = "") @Size(max = 2 * MAX_ID_LENGTH) String prefix,
       @RequestParam(required = false) @Nullable String after,
-      @RequestParam(defaultValue = "50") @Min(1) @Max(MOST) int limit) {
+      @RequestParam(defaultValue = "50") @Min(1) @Max(MAX_PAGE_SIZE) int limit) {
     return search.find(
         new OrderSearch.Query(
             state,
@@ -102,43 +103,46 @@ class OrderController {
   /** Moves the deadline of a pending order to a later time. */
   @PostMapping(path = "/order/extend", consumes = MediaType.APPLICATION_JSON_VALUE)
   ResponseEntity<OperatorAction> extend(
-      @Valid @RequestBody Extension extension,
-      @RequestHeader(name = Answers.IDEMPOTENCY_KEY, required = false) @Nullable String key,
-      Principal who) {
-    return Answers.of(
+      @Valid @RequestBody ExtensionRequest extension,
+      @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
+      Principal user) {
+    return ChangeResponses.of(
         commands.extend(
-            Answers.requester(who, key),
+            ChangeResponses.requester(user, key),
             extension.orderId(),
             extension.deadline().toInstant(),
             extension.reason()));
   }
 
-  /** Closes a pending order: it has no timeout any more, and nobody is told. */
+  /** Closes a pending order, which then has no timeout any more. No event is published. */
   @PostMapping(path = "/order/close", consumes = MediaType.APPLICATION_JSON_VALUE)
   ResponseEntity<OperatorAction> close(
-      @Valid @RequestBody Named named,
-      @RequestHeader(name = Answers.IDEMPOTENCY_KEY, required = false) @Nullable String key,
-      Principal who) {
-    return Answers.of(commands.close(Answers.requester(who, key), named.orderId(), named.reason()));
+      @Valid @RequestBody OrderRequest order,
+      @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
+      Principal user) {
+    return ChangeResponses.of(
+        commands.close(ChangeResponses.requester(user, key), order.orderId(), order.reason()));
   }
 
-  /** Makes a pending order due at once; it is cancelled once all payments until now are read. */
+  /**
+   * Makes a pending order due immediately; it is cancelled once all payments until now are read.
+   */
   @PostMapping(path = "/order/cancel", consumes = MediaType.APPLICATION_JSON_VALUE)
   ResponseEntity<OperatorAction> cancel(
-      @Valid @RequestBody Named named,
-      @RequestHeader(name = Answers.IDEMPOTENCY_KEY, required = false) @Nullable String key,
-      Principal who) {
-    return Answers.of(
-        commands.cancel(Answers.requester(who, key), named.orderId(), named.reason()));
+      @Valid @RequestBody OrderRequest order,
+      @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
+      Principal user) {
+    return ChangeResponses.of(
+        commands.cancel(ChangeResponses.requester(user, key), order.orderId(), order.reason()));
   }
 
   /** Lets a parked order be decided again. */
   @PostMapping(path = "/order/release", consumes = MediaType.APPLICATION_JSON_VALUE)
   ResponseEntity<OperatorAction> release(
-      @Valid @RequestBody Named named,
-      @RequestHeader(name = Answers.IDEMPOTENCY_KEY, required = false) @Nullable String key,
-      Principal who) {
-    return Answers.of(
-        commands.release(Answers.requester(who, key), named.orderId(), named.reason()));
+      @Valid @RequestBody OrderRequest order,
+      @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
+      Principal user) {
+    return ChangeResponses.of(
+        commands.release(ChangeResponses.requester(user, key), order.orderId(), order.reason()));
   }
 }

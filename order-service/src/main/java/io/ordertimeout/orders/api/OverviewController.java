@@ -6,7 +6,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
-/** How all stands, at once or as it changes. */
+/** The overall status of the service: once, or as a stream. */
 @RestController
 @RequestMapping("/api")
 class OverviewController {
@@ -19,19 +19,19 @@ class OverviewController {
     this.live = live;
   }
 
-  /** How all stands now, of all instances. */
+  /** The current status of all instances. */
   @GetMapping("/overview")
   Overview.Now overview() {
     return overview.now();
   }
 
-  /** How many orders, and how much, come due within the next hour. */
+  /** The number and amount of the orders that come due within the next hour. */
   @GetMapping("/forecast")
   Overview.Forecast forecast() {
     return overview.forecast();
   }
 
-  /** The overview every second, as server-sent events named overview. */
+  /** Streams the overview every second, as server-sent events named {@code overview}. */
   @GetMapping("/live")
   SseEmitter live() {
     return live.subscribe();

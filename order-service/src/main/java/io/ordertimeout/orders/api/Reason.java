@@ -4,10 +4,10 @@ import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.Size;
 
 /**
- * A request that needs nothing but its reason.
+ * The body of a request for a change that needs only a reason.
  *
- * @param reason why it is done; stands in the audit
+ * @param reason why the change is made; recorded in the audit log
  */
-record Reason(@NotBlank @Size(max = Reason.LONGEST) String reason) {
-  static final int LONGEST = 500;
+record Reason(@NotBlank @Size(max = Reason.MAX_LENGTH) String reason) {
+  static final int MAX_LENGTH = 500;
 }

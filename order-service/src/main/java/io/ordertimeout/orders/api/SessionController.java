@@ -13,19 +13,19 @@ import org.springframework.security.web.csrf.CsrfToken;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Who is asking, and how to log in. */
+/** The user of the current session, and the ways to log in. */
 @RestController
 class SessionController {
 
   /**
-   * Who is asking.
+   * The user of a session, and the ways to log in.
    *
-   * @param name the name; null if not logged in
-   * @param viewer whether they may look
-   * @param operator whether they may look and change
-   * @param passwords whether one logs in with a name and a password
-   * @param tokens whether a bearer token is accepted
-   * @param providers where else one logs in
+   * @param name the user's name; null if not logged in
+   * @param viewer whether the user may read
+   * @param operator whether the user may read and make changes
+   * @param passwords whether users log in with a name and a password
+   * @param tokens whether bearer tokens are accepted
+   * @param providers the identity providers through which users log in
    */
   record Session(
       @Nullable String name,
@@ -36,10 +36,10 @@ class SessionController {
       List<Provider> providers) {}
 
   /**
-   * Logs people in.
+   * An identity provider.
    *
-   * @param name what it is called
-   * @param path where a browser goes for it
+   * @param name its name, to be shown to users
+   * @param path the path that starts a log-in through it
    */
   record Provider(String name, String path) {}
 
@@ -62,20 +62,20 @@ class SessionController {
         OAuth2AuthorizationRequestRedirectFilter.DEFAULT_AUTHORIZATION_REQUEST_BASE_URI + "/" + id);
   }
 
-  /** Who is asking, also when nobody is logged in; comes with the token that changes need. */
+  /** The session, also of a client that is not logged in; sets the CSRF token for changes. */
   @GetMapping("/api/session")
-  Session session(@Nullable Authentication who, @Nullable CsrfToken token) {
+  Session session(@Nullable Authentication user, @Nullable CsrfToken token) {
     if (token != null) {
-      // Asked for, so that it is sent.
+      // The token is lazy: reading it adds its cookie to the response.
       token.getToken();
     }
     List<String> roles =
-        who == null
+        user == null
             ? List.of()
-            : who.getAuthorities().stream().map(GrantedAuthority::getAuthority).toList();
+            : user.getAuthorities().stream().map(GrantedAuthority::getAuthority).toList();
     boolean operator = roles.contains("ROLE_OPERATOR");
     return new Session(
-        who == null ? null : who.getName(),
+        user == null ? null : user.getName(),
         operator || roles.contains("ROLE_VIEWER"),
         operator,
         !tokens && providers.isEmpty(),

@@ -1,4 +1,4 @@
-/** The HTTP API of the operators. */
+/** The HTTP API for operators. */
 @NullMarked
 package io.ordertimeout.orders.api;
 

@@ -1,25 +1,49 @@
 package io.ordertimeout.orders.audit;
 
+import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
+
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
-import io.ordertimeout.orders.operator.ChangeRequest;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.OffsetDateTime;
+import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
-import java.util.Objects;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The table of what operators did; rows are only ever added. Thread-safe. */
+/** The audit log, to which entries are only ever added. Thread-safe. */
 @Repository
 public class AuditLog {
 
-  /** An action of earlier, and what was asked for then. */
-  public record Repeated(OperatorAction action, JsonNode request) {}
+  /**
+   * A request for an action.
+   *
+   * @param actor who asks
+   * @param idempotencyKey the key by which the actor identifies repetitions; null for none
+   * @param kind what is to be done
+   * @param reason why
+   * @param details what exactly is asked for; together with the kind it identifies the request
+   */
+  public record Request(
+      String actor,
+      @Nullable String idempotencyKey,
+      Kind kind,
+      String reason,
+      Map<String, Object> details) {}
+
+  /**
+   * An earlier action and the details of its request.
+   *
+   * @param action the action
+   * @param details what exactly was asked for
+   */
+  public record Earlier(OperatorAction action, @Nullable JsonNode details) {}
 
   private static final String COLUMNS =
       "id, at, actor, action, subject, reason, before, after, request";
@@ -28,12 +52,14 @@ public class AuditLog {
       """
       insert into operator_action (
         actor, action, subject, reason, before, after, idempotency_key, request)
-      values (?, ?, ?, ?, ?::jsonb, ?::jsonb, ?, ?::jsonb)
+      values (
+        :actor, :action, :subject, :reason, :before::jsonb, :after::jsonb, :idempotencyKey,
+        :request::jsonb)
       returning %s
       """
           .formatted(COLUMNS);
 
-  // Two requests under one key must not both be the first.
+  // Two requests with the same key must not both be the first.
   private static final String LOCK_KEY = "select pg_advisory_xact_lock(hashtextextended(?, 0))";
 
   private static final String BY_KEY =
@@ -45,88 +71,147 @@ public class AuditLog {
       """
           .formatted(COLUMNS);
 
-  private static final String OF =
+  private static final String OF_SUBJECT =
       "select %s from operator_action where subject = ? order by id".formatted(COLUMNS);
 
   private static final String PAGE =
       """
       select %s from operator_action
-      where id < ? and (?::text is null or subject = ?) order by id desc limit ?
+      where id < :before and (:subject::text is null or subject = :subject)
+      order by id desc limit :limit
       """
           .formatted(COLUMNS);
 
+  // now() is stable, so that the index bounds the comparison.
+  private static final String RECENT_SUBJECTS =
+      """
+      select distinct subject from operator_action
+      where at > now() - make_interval(secs => ?) and action = any(?::text[])
+      """;
+
   private final JdbcTemplate jdbc;
+  private final JdbcClient client;
   private final JsonMapper json = JsonMapper.builder().build();
 
-  AuditLog(JdbcTemplate jdbc) {
+  AuditLog(JdbcTemplate jdbc, JdbcClient client) {
     this.jdbc = jdbc;
+    this.client = client;
   }
 
-  /** Adds an action; to be called in the transaction of its change. */
+  /** Adds an action, in the transaction of the change that it records. */
   public OperatorAction add(
-      ChangeRequest wish, String subject, @Nullable Object before, @Nullable Object after) {
-    return Objects.requireNonNull(
-        jdbc.queryForObject(
-            ADD,
-            this::action,
-            wish.actor(),
-            wish.kind().name(),
-            subject,
-            wish.reason(),
-            before == null ? null : json.writeValueAsString(before),
-            after == null ? null : json.writeValueAsString(after),
-            wish.idempotencyKey(),
-            json.writeValueAsString(wish.details())));
+      Request request, String subject, @Nullable Object before, @Nullable Object after) {
+    return add(
+        request.actor(),
+        request.kind(),
+        subject,
+        request.reason(),
+        text(before),
+        text(after),
+        request.idempotencyKey(),
+        text(request.details()));
   }
 
-  /** Waits until no other transaction asks for the same key of the same actor. */
+  /** Adds an action that nobody requested, in the transaction of the change that it records. */
+  public OperatorAction add(String actor, Kind kind, String subject, String reason) {
+    return add(actor, kind, subject, reason, null, null, null, null);
+  }
+
+  private OperatorAction add(
+      String actor,
+      Kind kind,
+      String subject,
+      String reason,
+      @Nullable String before,
+      @Nullable String after,
+      @Nullable String idempotencyKey,
+      @Nullable String request) {
+    return client
+        .sql(ADD)
+        .param("actor", actor)
+        .param("action", kind.name())
+        .param("subject", subject)
+        .param("reason", reason)
+        .param("before", before)
+        .param("after", after)
+        .param("idempotencyKey", idempotencyKey)
+        .param("request", request)
+        .query(this::action)
+        .single();
+  }
+
+  /** Waits until no other transaction uses the same key of the same actor. */
   public void lock(String actor, String idempotencyKey) {
-    jdbc.query(LOCK_KEY, rs -> {}, actor.length() + ":" + actor + idempotencyKey);
+    jdbc.query(LOCK_KEY, row -> {}, actor.length() + ":" + actor + idempotencyKey);
   }
 
-  /** What the actor did under the key. */
-  public Optional<Repeated> find(String actor, String idempotencyKey) {
-    return jdbc
-        .query(
-            BY_KEY,
-            (rs, row) -> new Repeated(action(rs, row), json.readTree(rs.getString("request"))),
-            actor,
-            idempotencyKey)
-        .stream()
-        .findFirst();
+  /** Finds what the actor has done under the key. */
+  public Optional<Earlier> find(String actor, String idempotencyKey) {
+    return client
+        .sql(BY_KEY)
+        .param(actor)
+        .param(idempotencyKey)
+        .query((row, number) -> new Earlier(action(row, number), node(row.getString("request"))))
+        .optional();
   }
 
-  /** The last thing of a kind that was done to a subject. */
+  /** Finds the latest action of a kind on a subject. */
   public Optional<OperatorAction> latest(String subject, Kind kind) {
     return jdbc.query(LATEST, this::action, subject, kind.name()).stream().findFirst();
   }
 
-  /** All that was done to a subject, in order. */
+  /** Returns all actions on a subject, the earliest first. */
   public List<OperatorAction> of(String subject) {
-    return jdbc.query(OF, this::action, subject);
+    return jdbc.query(OF_SUBJECT, this::action, subject);
   }
 
-  /** At most {@code limit} actions with a lower number, the latest first. */
+  /**
+   * Returns at most {@code limit} actions with lower ids than {@code before}, the latest first.
+   *
+   * @param subject the subject of the actions; null for any
+   */
   public List<OperatorAction> page(@Nullable String subject, long before, int limit) {
-    return jdbc.query(PAGE, this::action, before, subject, subject, limit);
+    return client
+        .sql(PAGE)
+        .param("before", before)
+        .param("subject", subject)
+        .param("limit", limit)
+        .query(this::action)
+        .list();
   }
 
-  /** Whether two requests ask for the same. */
-  public boolean isSame(JsonNode request, ChangeRequest wish) {
-    return request.equals(json.readTree(json.writeValueAsString(wish.details())));
+  /** Returns the subjects of recent actions of some kinds; O(result) by an index on the time. */
+  public List<String> recentSubjects(Collection<Kind> kinds, Duration within) {
+    return jdbc.queryForList(
+        RECENT_SUBJECTS,
+        String.class,
+        within.toMillis() / 1e3,
+        kinds.stream().map(Kind::name).toArray(String[]::new));
   }
 
-  private OperatorAction action(ResultSet rs, int rowNumber) throws SQLException {
-    String before = rs.getString("before");
-    String after = rs.getString("after");
+  /** Returns whether an earlier request asked for the same. */
+  public boolean isSame(Earlier earlier, Request request) {
+    return earlier.action().kind() == request.kind()
+        && json.readTree(json.writeValueAsString(request.details())).equals(earlier.details());
+  }
+
+  private @Nullable String text(@Nullable Object value) {
+    return value == null ? null : json.writeValueAsString(value);
+  }
+
+  private @Nullable JsonNode node(@Nullable String text) {
+    return text == null ? null : json.readTree(text);
+  }
+
+  private OperatorAction action(ResultSet row, int rowNumber) throws SQLException {
     return new OperatorAction(
-        rs.getLong("id"),
-        rs.getObject("at", OffsetDateTime.class).toInstant(),
-        rs.getString("actor"),
-        Kind.valueOf(rs.getString("action")),
-        rs.getString("subject"),
-        rs.getString("reason"),
-        before == null ? null : json.readTree(before),
-        after == null ? null : json.readTree(after));
+        row.getLong("id"),
+        requiredInstant(row, "at"),
+        row.getString("actor"),
+        Kind.valueOf(row.getString("action")),
+        row.getString("subject"),
+        row.getString("reason"),
+        node(row.getString("before")),
+        node(row.getString("after")));
   }
 }

@@ -5,16 +5,16 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Who changed what, when and why.
+ * An entry of the audit log.
  *
- * @param id its number, ascending in time but for what happened at once
- * @param at when
- * @param actor who
+ * @param id its number, ascending in time except for simultaneous actions
+ * @param at when the action was taken
+ * @param actor who took it
  * @param kind what was done
- * @param subject what it was done to: an order's id, the number of a pause or hold, a dead letter
+ * @param subject what it was done to: the id of an order, pause, hold or dead letter
  * @param reason why, in the actor's words
- * @param before what was changed, as it was
- * @param after the same, as it is since
+ * @param before the state before the action, as far as it was changed
+ * @param after the same state after the action
  */
 public record OperatorAction(
     long id,
@@ -26,13 +26,13 @@ public record OperatorAction(
     @Nullable JsonNode before,
     @Nullable JsonNode after) {
 
-  /** What can be done. */
+  /** The kinds of actions. */
   public enum Kind {
     /** The deadline of an order was moved. */
     EXTEND_ORDER,
     /** An order was closed. */
     CLOSE_ORDER,
-    /** An order was made due at once. */
+    /** An order was made due immediately. */
     CANCEL_ORDER,
     /** A parked order may be decided again. */
     RELEASE_ORDER,

@@ -1,6 +1,6 @@
 package io.ordertimeout.orders.deadline;
 
-/** What made an order leave {@code PENDING}. */
+/** The cause that made an order leave {@code PENDING}. */
 public enum DecidedBy {
   /** A payment. */
   PAYMENT,
@@ -8,8 +8,8 @@ public enum DecidedBy {
   CLOSING,
   /** The payment deadline. */
   EXPIRY,
-  /** The order was first seen long after its deadline; nothing is told the shop. */
+  /** The order was first read long after its deadline; no event is published. */
   STALE,
-  /** Somebody who is answerable for the shop. */
+  /** An operator. */
   OPERATOR
 }

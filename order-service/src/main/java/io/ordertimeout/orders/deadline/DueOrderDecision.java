@@ -1,48 +1,52 @@
 package io.ordertimeout.orders.deadline;
 
+import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
+import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
+
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.OrderTimeoutProperties.AfterOutage;
-import io.ordertimeout.orders.outbox.OutboxEvent;
+import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
 import io.ordertimeout.orders.outbox.OutboxRows;
 import io.ordertimeout.orders.suspension.ExpiryHolds;
 import io.ordertimeout.orders.suspension.ExpiryPauses;
 import io.ordertimeout.orders.suspension.Interruptions;
 import io.ordertimeout.orders.suspension.ParkedOrders;
 import io.ordertimeout.orders.suspension.ShardHeartbeats;
-import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
 import java.util.List;
-import org.springframework.jdbc.core.JdbcTemplate;
+import java.util.Optional;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
- * The statement that decides due orders. It is the only one that cancels, and it carries every
- * condition itself: that the order is pending, that its deadline has passed by Postgres's clock,
- * that the payment watermark has passed it, that nothing holds or pauses it, and that no
- * interruption lies behind that its deadline is still to move by.
+ * The statements that decide due orders. {@link #cancel} is the only statement that cancels, and it
+ * carries every condition itself: the order is pending, its deadline has passed by Postgres's clock
+ * and by the payment watermark, it is neither parked, held nor paused, and no interruption is left
+ * by which its deadline has to move. Thread-safe.
  */
 @Repository
 public class DueOrderDecision {
 
   /**
-   * An order that the decision left pending.
+   * An order that a decision left pending.
    *
    * @param id the row's id
-   * @param deadline its deadline
+   * @param deadline its payment deadline
    * @param paused whether a pause holds it
    */
   public record LeftPending(long id, Instant deadline, boolean paused) {}
 
-  // Rows that a payment is just writing are skipped, not waited for: so this statement can take no
-  // part in a deadlock, and it finds them settled the next time.
+  private static final String PENDING =
+      "d.id = any(:ids::bigint[]) and d.shard = :shard and d.state = 'PENDING'";
+
+  // A row that a payment is just writing is skipped instead of waited for, so that this statement
+  // cannot be part of a deadlock. The next attempt finds the row settled.
   private static final String CANCEL =
       """
       with due as (
         select order_id from order_deadline d
-        where id = any(?::bigint[]) and shard = ? and state = 'PENDING'
-          and deadline + make_interval(secs => ?) <= least(?::timestamptz, clock_timestamp())
+        where %s
+          and deadline + make_interval(secs => :graceSeconds)
+            <= least(:watermark::timestamptz, clock_timestamp())
           and %s
           and %s
           and %s
@@ -57,68 +61,93 @@ public class DueOrderDecision {
         where d.order_id = due.order_id and d.state = 'PENDING'
         returning d.order_id, d.shard, d.created_at, d.deadline, d.decided_at, d.traceparent
       )
-      insert into outbox (kind, order_id, shard, created_at, deadline, cancelled_at, traceparent)
-      select 'ORDER_CANCELLED', order_id, shard, created_at, deadline, decided_at, traceparent
-      from cancelled
-      returning
-        id, kind, order_id, payment_id, shard, created_at, deadline, cancelled_at, paid_at,
-        traceparent, written_at
+      %s
       """
           .formatted(
+              PENDING,
               ParkedOrders.NOT_PARKED,
               ExpiryHolds.NOT_HELD,
               ExpiryPauses.NOT_PAUSED,
               Interruptions.NONE_LEFT,
-              ShardHeartbeats.IS_ALIVE);
+              ShardHeartbeats.IS_ALIVE,
+              OutboxRows.INSERT_CANCELLED);
+
+  private static final String EXTEND =
+      """
+      with locked as (
+        select order_id, shard, channel, created_at, deadline, extended_until
+        from order_deadline d
+        where %s and %s
+        order by id
+        for update skip locked
+      )
+      update order_deadline e set deadline = x.deadline, extended_until = x.until
+      from (
+        select d.order_id, d.deadline + s.length as deadline, s.until
+        from locked d cross join lateral (%s) s
+        where s.length is not null
+      ) x
+      where e.order_id = x.order_id
+      """
+          .formatted(PENDING, ExpiryPauses.NOT_PAUSED, Interruptions.STILL_TO_APPLY);
 
   private static final String LEFT_PENDING =
       """
-      select id, deadline, exists (select %s) as paused from order_deadline d
-      where id = any(?::bigint[]) and shard = ? and state = 'PENDING' and %s
+      select id, deadline, %s as paused from order_deadline d where %s and %s
       """
-          .formatted(ExpiryPauses.HOLDING, ParkedOrders.NOT_PARKED);
+          .formatted(ExpiryPauses.PAUSED, PENDING, ParkedOrders.NOT_PARKED);
 
-  private static final String FOR_EVER = Duration.ofDays(1_000_000).toString();
+  private static final String ORDER_ID =
+      "select order_id from order_deadline where id = ? and shard = ?";
 
-  private final JdbcTemplate jdbc;
-
+  private final JdbcClient client;
   private final double graceSeconds;
   private final String longestSilence;
 
-  DueOrderDecision(JdbcTemplate jdbc, OrderTimeoutProperties properties) {
-    this.jdbc = jdbc;
-    OrderTimeoutProperties.Expiry settings = properties.expiry();
-    this.graceSeconds = settings.settlementGrace().toMillis() / 1e3;
-    this.longestSilence =
-        settings.afterOutage() == AfterOutage.EXTEND_BY_OUTAGE
-            ? settings.outageAfter().toString()
-            : FOR_EVER;
+  DueOrderDecision(
+      JdbcClient client, ShardHeartbeats heartbeats, OrderTimeoutProperties properties) {
+    this.client = client;
+    this.graceSeconds = properties.expiry().settlementGrace().toMillis() / 1e3;
+    this.longestSilence = heartbeats.longestSilence().toString();
   }
 
-  /** Cancels those of the orders that may be, and writes their events; one transaction. */
-  public List<OutboxEvent> cancel(int shard, long[] ids, Instant watermark) {
-    return jdbc.query(
-        CANCEL,
-        OutboxRows::event,
-        ids,
-        shard,
-        graceSeconds,
-        watermark.atOffset(ZoneOffset.UTC),
-        shard,
-        shard,
-        longestSilence);
+  /**
+   * Cancels those of the orders that may be cancelled, and writes their events; one transaction.
+   *
+   * @param watermark the time up to which all payments of the shard are stored
+   */
+  public List<OrderCancelled> cancel(int shard, long[] ids, Instant watermark) {
+    return client
+        .sql(CANCEL)
+        .param("ids", ids)
+        .param("shard", shard)
+        .param("graceSeconds", graceSeconds)
+        .param("watermark", parameter(watermark))
+        .param("longestSilence", longestSilence)
+        .query(OutboxRows::cancelled)
+        .list();
   }
 
-  /** Those of the orders that are still pending and not parked. */
+  /** Extends the deadlines of those of the orders that have lived through an interruption since. */
+  public void extend(int shard, long[] ids) {
+    client.sql(EXTEND).param("ids", ids).param("shard", shard).update();
+  }
+
+  /** Returns those of the orders that are still pending and not parked. */
   public List<LeftPending> leftPending(int shard, long[] ids) {
-    return jdbc.query(
-        LEFT_PENDING,
-        (rs, row) ->
-            new LeftPending(
-                rs.getLong("id"),
-                rs.getObject("deadline", OffsetDateTime.class).toInstant(),
-                rs.getBoolean("paused")),
-        ids,
-        shard);
+    return client
+        .sql(LEFT_PENDING)
+        .param("ids", ids)
+        .param("shard", shard)
+        .query(
+            (row, number) ->
+                new LeftPending(
+                    row.getLong("id"), requiredInstant(row, "deadline"), row.getBoolean("paused")))
+        .list();
+  }
+
+  /** Returns the order's id, by which it can be parked. */
+  public Optional<String> orderId(int shard, long id) {
+    return client.sql(ORDER_ID).param(id).param(shard).query(String.class).optional();
   }
 }

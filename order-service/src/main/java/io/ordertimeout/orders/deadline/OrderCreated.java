@@ -4,17 +4,17 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An order that wants to be paid.
+ * A created order.
  *
  * @param orderId its id, 1 to 128 characters
- * @param shard the partition that it came from
+ * @param shard the partition it was read from
  * @param createdAt when it was created
- * @param deadline when it is to be paid by, in whole microseconds
+ * @param deadline its payment deadline, in whole microseconds
  * @param policy what set the deadline
  * @param channel sales channel, if stated
  * @param paymentMethod payment method, if stated
  * @param amount what is to be paid, if stated
- * @param traceparent the parent of what becomes of the order, if it is traced
+ * @param traceparent the parent of the order's spans, if it is traced
  */
 public record OrderCreated(
     String orderId,
@@ -27,7 +27,7 @@ public record OrderCreated(
     @Nullable Amount amount,
     @Nullable String traceparent) {
 
-  /** The same order, traced. */
+  /** Returns the same order with the parent of its spans. */
   public OrderCreated tracedBy(String parent) {
     return new OrderCreated(
         orderId, shard, createdAt, deadline, policy, channel, paymentMethod, amount, parent);

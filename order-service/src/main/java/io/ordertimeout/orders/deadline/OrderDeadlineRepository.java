@@ -6,30 +6,29 @@ import java.util.Optional;
 import org.springframework.data.jpa.repository.Modifying;
 import org.springframework.data.jpa.repository.Query;
 import org.springframework.data.repository.Repository;
-import org.springframework.transaction.annotation.Transactional;
 
-/** The orders, for operators; the way of an event uses {@link OrderEventStatements}. */
+/** The orders as operators read and change them; events use {@link OrderEventStatements}. */
 public interface OrderDeadlineRepository extends Repository<OrderDeadline, String> {
 
-  /** The order of that id. */
+  /** Finds an order. */
   Optional<OrderDeadline> findByOrderId(String orderId);
 
-  /** The order of that id, locked until the end of the transaction. */
+  /** Finds an order and locks it until the end of the transaction. */
   @Query(
       nativeQuery = true,
       value = "select * from order_deadline where order_id = :orderId for update")
   Optional<OrderDeadline> lock(String orderId);
 
   /**
-   * Orders in one of the states whose deadline lies in a window, by deadline and id; O(limit times
-   * states) by an index.
+   * Finds the orders in one of the states whose deadlines lie in a window, by deadline and id;
+   * O(limit times states), by an index.
    *
    * @param states names of the states
-   * @param from the earliest deadline
-   * @param to the first deadline that is too late
-   * @param afterDeadline deadline of the last order of the page before
-   * @param afterOrderId id of the last order of the page before
-   * @param limit most orders to return
+   * @param from earliest deadline, inclusive
+   * @param to latest deadline, exclusive
+   * @param afterDeadline deadline of the last order on the previous page
+   * @param afterOrderId id of the last order on the previous page
+   * @param limit maximum number of orders to return
    */
   @Query(
       nativeQuery = true,
@@ -55,12 +54,12 @@ public interface OrderDeadlineRepository extends Repository<OrderDeadline, Strin
       int limit);
 
   /**
-   * Orders whose id begins with the prefix, in one of the states and with a deadline in the window
-   * if they have one, by id.
+   * Finds the orders whose ids begin with a prefix, in one of the states and, if they have a
+   * deadline, with a deadline in the window; by id.
    *
-   * @param from the first id that begins with the prefix, or the last of the page before
-   * @param inclusive whether {@code from} itself is meant
-   * @param to the first id behind all that begin with the prefix
+   * @param from first id that begins with the prefix, or the last id on the previous page
+   * @param inclusive whether an order with the id {@code from} is included
+   * @param to first id after all ids that begin with the prefix
    */
   @Query(
       nativeQuery = true,
@@ -84,7 +83,7 @@ public interface OrderDeadlineRepository extends Repository<OrderDeadline, Strin
       Instant dueTo,
       int limit);
 
-  /** Moves the deadline of a pending order; says how many that were. */
+  /** Moves the deadline of an order if it is pending; returns the number of moved orders. */
   @Modifying
   @Query(
       nativeQuery = true,
@@ -95,7 +94,7 @@ public interface OrderDeadlineRepository extends Repository<OrderDeadline, Strin
           """)
   int moveDeadline(String orderId, Instant deadline);
 
-  /** Closes a pending order; says how many that were. */
+  /** Closes an order if it is pending; returns the number of closed orders. */
   @Modifying
   @Query(
       nativeQuery = true,
@@ -107,49 +106,4 @@ public interface OrderDeadlineRepository extends Repository<OrderDeadline, Strin
           where order_id = :orderId and state = 'PENDING'
           """)
   int close(String orderId, String reason);
-
-  /** Deletes at most {@code limit} orders settled before {@code before}; returns how many. */
-  @Transactional
-  @Modifying
-  @Query(
-      nativeQuery = true,
-      value =
-          """
-          delete from order_deadline where order_id in (
-            select order_id from order_deadline
-            where state <> 'PENDING' and decided_at < :before
-            order by decided_at limit :limit
-          )
-          """)
-  int purgeSettled(Instant before, int limit);
-
-  /** Deletes at most {@code limit} conflicts detected before {@code before}; returns how many. */
-  @Transactional
-  @Modifying
-  @Query(
-      nativeQuery = true,
-      value =
-          """
-          delete from payment_conflict where (order_id, payment_id) in (
-            select order_id, payment_id from payment_conflict
-            where detected_at < :before
-            order by detected_at limit :limit
-          )
-          """)
-  int purgeConflicts(Instant before, int limit);
-
-  /**
-   * Deletes orders parked before {@code before} that are not pending any more, or never came;
-   * returns how many.
-   */
-  @Transactional
-  @Modifying
-  @Query(
-      nativeQuery = true,
-      value =
-          """
-          delete from parked_order p where p.parked_at < :before and not exists (
-            select from order_deadline d where d.order_id = p.order_id and d.state = 'PENDING')
-          """)
-  int purgeParked(Instant before);
 }

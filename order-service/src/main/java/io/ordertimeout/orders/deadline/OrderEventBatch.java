@@ -3,7 +3,7 @@ package io.ordertimeout.orders.deadline;
 import java.util.List;
 
 /**
- * Events to be recorded together, each list in the order of arrival.
+ * Events that are stored together; each list is in the order of arrival.
  *
  * @param created created orders
  * @param settled payments and closings

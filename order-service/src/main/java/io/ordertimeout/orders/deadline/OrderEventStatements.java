@@ -1,30 +1,32 @@
 package io.ordertimeout.orders.deadline;
 
-import io.ordertimeout.orders.outbox.OutboxEvent;
-import io.ordertimeout.orders.outbox.OutboxRows;
+import static io.ordertimeout.orders.platform.postgres.ResultSets.instant;
+
+import io.ordertimeout.orders.deadline.OrderSettled.Closed;
+import io.ordertimeout.orders.deadline.OrderSettled.Paid;
+import io.ordertimeout.orders.suspension.Interruptions;
 import java.math.BigDecimal;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
- * The statements that write a batch of events: arrays in, rows out, one round trip each.
+ * The statements that store a batch of events: arrays in, rows out, one round trip each.
  *
  * <p>Rows are written in the order of their ids, so that two batches that share orders cannot
- * deadlock. Each needs a surrounding transaction.
+ * deadlock. Each statement needs a surrounding transaction. Thread-safe.
  */
 @Repository
 class OrderEventStatements {
 
-  /** An order as a statement returned it. */
+  /** An order as a statement returns it. */
   record Row(
       long id,
       String orderId,
@@ -44,32 +46,33 @@ class OrderEventStatements {
     }
   }
 
+  private static final String ROW =
+      """
+      d.id, d.order_id, d.shard, d.state, d.created_at, d.deadline, d.decided_by, d.payment_id,
+        d.amount, d.currency""";
+
   private static final String REGISTER =
       """
       insert into order_deadline as d (
         order_id, shard, state, created_at, deadline, policy, channel, payment_method, amount,
         currency, traceparent, decided_at, decided_by)
       select
-        i.order_id, i.shard, case when s.stale then 'CLOSED' else 'PENDING' end, i.created_at,
-        i.deadline, i.policy, i.channel, i.payment_method, i.amount, i.currency, i.traceparent,
+        d.order_id, d.shard, case when s.stale then 'CLOSED' else 'PENDING' end, d.created_at,
+        d.deadline, d.policy, d.channel, d.payment_method, d.amount, d.currency, d.traceparent,
         case when s.stale then clock_timestamp() end, case when s.stale then 'STALE' end
       from unnest(
-        ?::text[], ?::int[], ?::timestamptz[], ?::timestamptz[], ?::text[], ?::text[], ?::text[],
-        ?::numeric[], ?::text[], ?::text[])
-        as i(order_id, shard, created_at, deadline, policy, channel, payment_method, amount,
+        :orderIds::text[], :shards::int[], :createdAts::timestamptz[], :deadlines::timestamptz[],
+        :policies::text[], :channels::text[], :paymentMethods::text[], :amounts::numeric[],
+        :currencies::text[], :traceparents::text[])
+        as d(order_id, shard, created_at, deadline, policy, channel, payment_method, amount,
           currency, traceparent)
+      cross join lateral (%s) interrupted
       cross join lateral (
-        -- What an interruption extends is not stale.
-        select i.deadline + coalesce(sum(o.ended_at - greatest(o.began_at, i.created_at)), '0')
-        from interruption o
-        where (o.shard is null or o.shard = i.shard)
-          and (o.channel is null or o.channel = i.channel)
-          and o.ended_at > i.created_at and o.began_at < i.deadline
-      ) e(deadline)
-      cross join lateral (
-        select e.deadline < now() - make_interval(secs => ?) as stale
+        -- A deadline that an interruption extends is not stale.
+        select d.deadline + interrupted.length
+          < now() - make_interval(secs => :staleAfterSeconds) as stale
       ) s
-      order by i.order_id
+      order by d.order_id
       on conflict (order_id) do update set
         created_at = excluded.created_at,
         deadline = excluded.deadline,
@@ -80,10 +83,9 @@ class OrderEventStatements {
         currency = excluded.currency,
         traceparent = excluded.traceparent
       where d.created_at is null
-      returning
-        d.id, d.order_id, d.shard, d.state, d.created_at, d.deadline, d.decided_by, d.payment_id,
-        d.amount, d.currency
-      """;
+      returning %s
+      """
+          .formatted(Interruptions.BEFORE_REGISTRATION, ROW);
 
   private static final String SETTLE =
       """
@@ -93,8 +95,9 @@ class OrderEventStatements {
         i.order_id, i.shard, i.state, clock_timestamp(), i.decided_by, i.payment_id, i.paid_at,
         i.closed_at, i.close_reason
       from unnest(
-        ?::text[], ?::int[], ?::text[], ?::text[], ?::text[], ?::timestamptz[], ?::timestamptz[],
-        ?::text[])
+        :orderIds::text[], :shards::int[], :states::text[], :decidedBys::text[],
+        :paymentIds::text[], :paidAts::timestamptz[], :closedAts::timestamptz[],
+        :closeReasons::text[])
         as i(order_id, shard, state, decided_by, payment_id, paid_at, closed_at, close_reason)
       order by i.order_id
       on conflict (order_id) do update set
@@ -106,47 +109,17 @@ class OrderEventStatements {
         closed_at = excluded.closed_at,
         close_reason = excluded.close_reason
       where d.state = 'PENDING'
-      returning
-        d.id, d.order_id, d.shard, d.state, d.created_at, d.deadline, d.decided_by, d.payment_id,
-        d.amount, d.currency
-      """;
+      returning %s
+      """
+          .formatted(ROW);
 
   private static final String FIND =
-      """
-      select
-        id, order_id, shard, state, created_at, deadline, decided_by, payment_id, amount, currency
-      from order_deadline
-      where order_id = any(?::text[])
-      """;
+      "select %s from order_deadline d where d.order_id = any(:orderIds::text[])".formatted(ROW);
 
-  private static final String RAISE_CONFLICTS =
-      """
-      with incoming as (
-        select distinct on (order_id, payment_id) order_id, payment_id, paid_at
-        from unnest(?::text[], ?::text[], ?::timestamptz[]) as i(order_id, payment_id, paid_at)
-        order by order_id, payment_id
-      ), fresh as (
-        insert into payment_conflict (order_id, payment_id, paid_at)
-        select order_id, payment_id, paid_at from incoming
-        on conflict do nothing
-        returning order_id, payment_id, paid_at
-      )
-      insert into outbox (
-        kind, order_id, payment_id, shard, created_at, deadline, cancelled_at, paid_at,
-        traceparent)
-      select
-        'ORDER_PAYMENT_CONFLICT', d.order_id, f.payment_id, d.shard, d.created_at, d.deadline,
-        case when d.state = 'CANCELLED' then d.decided_at end, f.paid_at, d.traceparent
-      from fresh f join order_deadline d on d.order_id = f.order_id
-      returning
-        id, kind, order_id, payment_id, shard, created_at, deadline, cancelled_at, paid_at,
-        traceparent, written_at
-      """;
+  private final JdbcClient client;
 
-  private final JdbcTemplate jdbc;
-
-  OrderEventStatements(JdbcTemplate jdbc) {
-    this.jdbc = jdbc;
+  OrderEventStatements(JdbcClient client) {
+    this.client = client;
   }
 
   /**
@@ -154,20 +127,23 @@ class OrderEventStatements {
    * the payment or closing was known; the others stay as they are.
    */
   List<Row> register(Collection<OrderCreated> orders, Duration staleAfter) {
-    return jdbc.query(
-        REGISTER,
-        OrderEventStatements::row,
-        texts(orders, OrderCreated::orderId),
-        orders.stream().mapToInt(OrderCreated::shard).toArray(),
-        texts(orders, OrderCreated::createdAt),
-        texts(orders, OrderCreated::deadline),
-        texts(orders, OrderCreated::policy),
-        texts(orders, OrderCreated::channel),
-        texts(orders, OrderCreated::paymentMethod),
-        texts(orders, o -> o.amount() == null ? null : o.amount().value().toPlainString()),
-        texts(orders, o -> o.amount() == null ? null : o.amount().currency()),
-        texts(orders, OrderCreated::traceparent),
-        staleAfter.toMillis() / 1e3);
+    return client
+        .sql(REGISTER)
+        .param("orderIds", texts(orders, OrderCreated::orderId))
+        .param("shards", orders.stream().mapToInt(OrderCreated::shard).toArray())
+        .param("createdAts", texts(orders, OrderCreated::createdAt))
+        .param("deadlines", texts(orders, OrderCreated::deadline))
+        .param("policies", texts(orders, OrderCreated::policy))
+        .param("channels", texts(orders, OrderCreated::channel))
+        .param("paymentMethods", texts(orders, OrderCreated::paymentMethod))
+        .param(
+            "amounts",
+            texts(orders, o -> o.amount() == null ? null : o.amount().value().toPlainString()))
+        .param("currencies", texts(orders, o -> o.amount() == null ? null : o.amount().currency()))
+        .param("traceparents", texts(orders, OrderCreated::traceparent))
+        .param("staleAfterSeconds", staleAfter.toMillis() / 1e3)
+        .query(OrderEventStatements::row)
+        .list();
   }
 
   /**
@@ -175,35 +151,36 @@ class OrderEventStatements {
    * others stay as they are.
    */
   List<Row> settle(Collection<OrderSettled> events) {
-    return jdbc.query(
-        SETTLE,
-        OrderEventStatements::row,
-        texts(events, OrderSettled::orderId),
-        events.stream().mapToInt(OrderSettled::shard).toArray(),
-        texts(events, e -> e instanceof OrderSettled.Paid ? OrderState.PAID : OrderState.CLOSED),
-        texts(events, e -> e instanceof OrderSettled.Paid ? DecidedBy.PAYMENT : DecidedBy.CLOSING),
-        texts(events, e -> e instanceof OrderSettled.Paid paid ? paid.paymentId() : null),
-        texts(events, e -> e instanceof OrderSettled.Paid paid ? paid.paidAt() : null),
-        texts(events, e -> e instanceof OrderSettled.Closed closed ? closed.closedAt() : null),
-        texts(events, e -> e instanceof OrderSettled.Closed closed ? closed.reason() : null));
+    return client
+        .sql(SETTLE)
+        .param("orderIds", texts(events, OrderSettled::orderId))
+        .param("shards", events.stream().mapToInt(OrderSettled::shard).toArray())
+        .param(
+            "states", texts(events, e -> e instanceof Paid ? OrderState.PAID : OrderState.CLOSED))
+        .param(
+            "decidedBys",
+            texts(events, e -> e instanceof Paid ? DecidedBy.PAYMENT : DecidedBy.CLOSING))
+        .param("paymentIds", texts(events, e -> e instanceof Paid paid ? paid.paymentId() : null))
+        .param("paidAts", texts(events, e -> e instanceof Paid paid ? paid.paidAt() : null))
+        .param(
+            "closedAts", texts(events, e -> e instanceof Closed closed ? closed.closedAt() : null))
+        .param(
+            "closeReasons", texts(events, e -> e instanceof Closed closed ? closed.reason() : null))
+        .query(OrderEventStatements::row)
+        .list();
   }
 
-  /** The orders of those ids that are known. */
+  /** Returns those of the orders that are known. */
   List<Row> find(Collection<String> orderIds) {
-    return jdbc.query(FIND, OrderEventStatements::row, (Object) orderIds.toArray(String[]::new));
+    return client
+        .sql(FIND)
+        .param("orderIds", orderIds.toArray(String[]::new))
+        .query(OrderEventStatements::row)
+        .list();
   }
 
-  /** Writes one conflict a payment to the outbox; returns those not written before. */
-  List<OutboxEvent> raiseConflicts(Collection<OrderSettled.Paid> payments) {
-    return jdbc.query(
-        RAISE_CONFLICTS,
-        OutboxRows::event,
-        texts(payments, OrderSettled.Paid::orderId),
-        texts(payments, OrderSettled.Paid::paymentId),
-        texts(payments, OrderSettled.Paid::paidAt));
-  }
-
-  private static <T> @Nullable String[] texts(
+  /** Converts values to texts, which Postgres casts; null stays null. */
+  static <T> @Nullable String[] texts(
       Collection<? extends T> items, Function<T, @Nullable Object> value) {
     @Nullable String[] texts = new @Nullable String[items.size()];
     int i = 0;
@@ -228,10 +205,5 @@ class OrderEventStatements {
         decidedBy == null ? null : DecidedBy.valueOf(decidedBy),
         rs.getString("payment_id"),
         amount == null || currency == null ? null : new Amount(amount, currency));
-  }
-
-  private static @Nullable Instant instant(ResultSet rs, String column) throws SQLException {
-    OffsetDateTime time = rs.getObject(column, OffsetDateTime.class);
-    return time == null ? null : time.toInstant();
   }
 }

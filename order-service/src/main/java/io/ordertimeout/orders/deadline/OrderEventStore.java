@@ -28,8 +28,8 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Records batches of events in Postgres and says what became of each: the table "what happens in
- * which order" of the README as code. Recording a batch again changes nothing. Thread-safe.
+ * Stores batches of events and determines the outcome of each event: the table "Which event meets
+ * which state" of the documentation, as code. Storing a batch again changes nothing. Thread-safe.
  */
 @Component
 public class OrderEventStore {
@@ -37,32 +37,37 @@ public class OrderEventStore {
   private static final Logger log = LoggerFactory.getLogger(OrderEventStore.class);
 
   private final OrderEventStatements statements;
+  private final PaymentConflicts paymentConflicts;
   private final Duration staleAfter;
 
-  OrderEventStore(OrderEventStatements statements, OrderTimeoutProperties properties) {
+  OrderEventStore(
+      OrderEventStatements statements,
+      PaymentConflicts paymentConflicts,
+      OrderTimeoutProperties properties) {
     this.statements = statements;
+    this.paymentConflicts = paymentConflicts;
     this.staleAfter = properties.deadline().staleAfter();
   }
 
   /**
-   * Records the batch in one transaction: all of it or nothing.
+   * Stores the batch in one transaction: all of it or nothing.
    *
-   * @throws org.springframework.dao.DataAccessException if Postgres refused or could not be reached
+   * @throws org.springframework.dao.DataAccessException if Postgres rejected it or is unavailable
    */
   @Transactional
-  public RecordedBatch record(OrderEventBatch batch) {
-    Recording recording = new Recording();
+  public StoredBatch store(OrderEventBatch batch) {
+    BatchOutcome outcome = new BatchOutcome();
     if (!batch.created().isEmpty()) {
-      recording.create(batch.created());
+      outcome.create(batch.created());
     }
     if (!batch.settled().isEmpty()) {
-      recording.settle(batch.settled());
+      outcome.settle(batch.settled());
     }
-    return recording.result();
+    return outcome.result();
   }
 
-  /** One batch on its way. */
-  private final class Recording {
+  /** The outcome of one batch, as it is being stored. */
+  private final class BatchOutcome {
 
     private final List<PendingOrder> toArm = new ArrayList<>();
     private final List<PendingOrder> toDisarm = new ArrayList<>();
@@ -87,12 +92,12 @@ public class OrderEventStore {
           toArm.add(row.pending());
           count(created, Outcome.REGISTERED);
         } else {
-          noteShard(row, event.shard());
+          countMisplaced(row, event.shard());
           count(
               created, row.decidedBy() == DecidedBy.STALE ? Outcome.STALE : Outcome.SETTLED_BEFORE);
         }
       }
-      // Delivered again. It may be that the wheel was not told the first time.
+      // Delivered again. The wheel may not have been notified the first time.
       for (Row row : find(first.keySet()).values()) {
         count(created, Outcome.DUPLICATE);
         if (row.state() == PENDING) {
@@ -104,10 +109,10 @@ public class OrderEventStore {
     void settle(List<OrderSettled> events) {
       Map<String, OrderSettled> first = new HashMap<>();
       for (OrderSettled event : events) {
-        // Of a payment and a closing in one batch the one recorded first decides.
+        // Of a payment and a closing in one batch, the earlier record decides.
         first.merge(event.orderId(), event, this::earlier);
       }
-      // By identity: a payment delivered twice in one batch settles once and is a duplicate once.
+      // By identity: a payment that one batch contains twice settles once and is a duplicate once.
       Set<OrderSettled> deciding = Collections.newSetFromMap(new IdentityHashMap<>());
       Map<String, Row> rows =
           statements.settle(first.values()).stream()
@@ -115,7 +120,7 @@ public class OrderEventStore {
       for (Row row : rows.values()) {
         OrderSettled event = Objects.requireNonNull(first.get(row.orderId()));
         deciding.add(event);
-        noteShard(row, event.shard());
+        countMisplaced(row, event.shard());
         toDisarm.add(new PendingOrder(row.id(), row.shard(), 0));
         count(counts(event), row.createdAt() == null ? Outcome.AHEAD_OF_CREATION : Outcome.SETTLED);
         Amount amount = row.amount();
@@ -125,11 +130,11 @@ public class OrderEventStore {
       }
       List<OrderSettled> late = events.stream().filter(e -> !deciding.contains(e)).toList();
       if (!late.isEmpty()) {
-        comeLate(late, rows);
+        settledLate(late, rows);
       }
     }
 
-    private void comeLate(List<OrderSettled> late, Map<String, Row> settledNow) {
+    private void settledLate(List<OrderSettled> late, Map<String, Row> settledNow) {
       List<String> unknown =
           late.stream()
               .map(OrderSettled::orderId)
@@ -137,15 +142,16 @@ public class OrderEventStore {
               .distinct()
               .toList();
       Map<String, Row> rows = new HashMap<>(settledNow);
-      // A second statement, since only its snapshot is sure to see what stopped the first.
+      // A second statement, because only its snapshot is sure to contain what stopped the first.
       rows.putAll(find(unknown));
       List<OrderSettled.Paid> conflicting = new ArrayList<>();
       for (OrderSettled event : late) {
         Row row = rows.get(event.orderId());
         if (row == null) {
-          throw new IllegalStateException("order purged while its event was recorded; try again");
+          throw new IllegalStateException(
+              "the order was purged while its event was being stored; storing it again will succeed");
         }
-        noteShard(row, event.shard());
+        countMisplaced(row, event.shard());
         Outcome outcome = lateOutcome(event, row);
         if (outcome == Outcome.CONFLICT && event instanceof OrderSettled.Paid payment) {
           conflicting.add(payment);
@@ -154,12 +160,12 @@ public class OrderEventStore {
       }
       if (secondPaymentOf != null) {
         log.warn(
-            "{} payments came for orders that are paid already, the last for row {}",
+            "{} payments arrived for orders that are already paid, the last for row {}",
             paid.getOrDefault(Outcome.SECOND_PAYMENT, 0),
             secondPaymentOf);
       }
       if (!conflicting.isEmpty()) {
-        conflicts = statements.raiseConflicts(conflicting);
+        conflicts = paymentConflicts.raise(conflicting);
       }
     }
 
@@ -174,8 +180,7 @@ public class OrderEventStore {
             yield Outcome.SECOND_PAYMENT;
           }
           case CANCELLED -> Outcome.CONFLICT;
-          // Nobody was told of an order closed as stale, so there is nothing to be in conflict
-          // with.
+          // No event was published for an order closed as stale, so nothing conflicts with it.
           case CLOSED -> row.decidedBy() == DecidedBy.STALE ? Outcome.TOO_LATE : Outcome.CONFLICT;
           case PENDING -> throw new IllegalStateException("pending although settled: " + row.id());
         };
@@ -191,7 +196,7 @@ public class OrderEventStore {
       return event instanceof OrderSettled.Paid ? paid : closed;
     }
 
-    private void noteShard(Row row, int shard) {
+    private void countMisplaced(Row row, int shard) {
       if (row.shard() != shard) {
         misplaced++;
       }
@@ -208,8 +213,8 @@ public class OrderEventStore {
       counts.merge(outcome, 1, Integer::sum);
     }
 
-    RecordedBatch result() {
-      return new RecordedBatch(
+    StoredBatch result() {
+      return new StoredBatch(
           toArm, toDisarm, conflicts, created, paid, closed, paidAmounts, misplaced);
     }
   }

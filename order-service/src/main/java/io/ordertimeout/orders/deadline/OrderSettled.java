@@ -3,22 +3,22 @@ package io.ordertimeout.orders.deadline;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** An event after which an order needs no timeout any more. */
+/** A payment or closing: after it an order needs no timeout. */
 public sealed interface OrderSettled {
 
   /** The order's id, 1 to 128 characters. */
   String orderId();
 
-  /** The partition that the event came from. */
+  /** The partition that the event was read from. */
   int shard();
 
-  /** The record's timestamp: which of two events of one batch was first. */
+  /** The record's timestamp, which orders the events of one batch. */
   Instant recordedAt();
 
   /**
    * A payment.
    *
-   * @param paymentId its id, or one made of the record's place in its topic
+   * @param paymentId its id, or one derived from the record's position in its topic
    * @param paidAt when it was made
    */
   record Paid(String orderId, int shard, Instant recordedAt, String paymentId, Instant paidAt)

@@ -1,12 +1,12 @@
 package io.ordertimeout.orders.deadline;
 
-/** Where an order stands. {@code PENDING} becomes one of the others once; those never change. */
+/** The state of an order. {@code PENDING} changes once, to one of the others, which are final. */
 public enum OrderState {
   /** Not paid, its deadline armed. */
   PENDING,
   /** Paid before it was decided otherwise. */
   PAID,
-  /** Closed elsewhere, or first seen long after its deadline. */
+  /** Closed elsewhere, or first read long after its deadline. */
   CLOSED,
   /** Its payment deadline passed without a payment. */
   CANCELLED

@@ -2,28 +2,28 @@ package io.ordertimeout.orders.deadline;
 
 import java.util.Locale;
 
-/** What an event did to its order: the {@code outcome} of the events metric. */
+/** The effect of an event on its order: the tag {@code outcome} of the events metric. */
 public enum Outcome {
   /** The order is pending and its deadline armed. */
   REGISTERED,
-  /** The order was known already; nothing changed. */
+  /** The order was already known; nothing changed. */
   DUPLICATE,
-  /** The payment or closing had come first; the creation was recorded, nothing armed. */
+  /** The payment or closing arrived first; the creation was recorded, nothing was armed. */
   SETTLED_BEFORE,
-  /** The deadline was so long past that the order was recorded as closed. */
+  /** The deadline was past for so long that the order was recorded as closed. */
   STALE,
-  /** The pending order is paid or closed now. */
+  /** The pending order is now paid or closed. */
   SETTLED,
-  /** The creation has not come yet; the payment or closing is recorded for it. */
+  /** The creation has not arrived yet; the payment or closing is recorded for it. */
   AHEAD_OF_CREATION,
-  /** The order is paid already, by another payment. */
+  /** The order is already paid, by another payment. */
   SECOND_PAYMENT,
-  /** The payment found its order cancelled or closed. */
+  /** The payment met an order that is cancelled or closed. */
   CONFLICT,
-  /** The closing came after the order was decided. */
+  /** The closing arrived after the order was decided. */
   TOO_LATE;
 
-  /** The outcome as it stands in a metric's tag. */
+  /** Returns the outcome as the value of a metric's tag. */
   public String tag() {
     return name().toLowerCase(Locale.ROOT);
   }

@@ -3,15 +3,16 @@ package io.ordertimeout.orders.deadline;
 import java.time.Instant;
 
 /**
- * What the wheel needs of an order.
+ * What the wheel needs to know of an order.
  *
  * @param id the row's id
  * @param shard the shard whose wheel holds it
  * @param deadlineMillis the deadline in milliseconds since the epoch, rounded up, so that the wheel
- *     is never early
+ *     never fires early
  */
 public record PendingOrder(long id, int shard, long deadlineMillis) {
 
+  /** Rounds the deadline up. */
   public static PendingOrder of(long id, int shard, Instant deadline) {
     return new PendingOrder(id, shard, millisRoundedUp(deadline));
   }

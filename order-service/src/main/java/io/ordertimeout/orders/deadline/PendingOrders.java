@@ -1,95 +1,134 @@
 package io.ordertimeout.orders.deadline;
 
+import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
+import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
+
+import io.ordertimeout.orders.suspension.ParkedOrders;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.ResultSetExtractor;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
-/**
- * The pending orders of a shard that are not parked, page by page, nearest deadline first.
- * Thread-safe.
- */
+/** The pending orders that belong in the wheels: those that are not parked. Thread-safe. */
 @Repository
 public class PendingOrders {
 
   /**
    * Some pending orders.
    *
-   * @param ids rows' ids
+   * @param ids ids of their rows
    * @param deadlinesMillis their deadlines, rounded up to milliseconds
-   * @param size how many of the arrays' elements count
+   * @param size number of elements of the arrays that are used
    * @param last where the next page starts; null if there is none
    */
-  // Arrays, since the wheel takes arrays; nobody compares pages.
+  // Arrays, since the wheel takes arrays; nothing compares pages.
   @SuppressWarnings("ArrayRecordComponent")
   public record Page(long[] ids, long[] deadlinesMillis, int size, @Nullable Cursor last) {}
 
-  /** A place in the order of the pending: behind that deadline and id. */
+  /** A position in the pending orders: after this deadline and id. */
   public record Cursor(Instant deadline, long id) {}
+
+  /**
+   * The present state of an order that an operator has changed.
+   *
+   * @param order the order with its present deadline
+   * @param isPending whether it is still pending
+   */
+  public record Changed(PendingOrder order, boolean isPending) {}
 
   private static final String PAGE =
       """
       select id, deadline from order_deadline d
-      where shard = ? and state = 'PENDING'
-        and (deadline, id) > (coalesce(?::timestamptz, '-infinity'), ?)
-        and not exists (select from parked_order p where p.order_id = d.order_id)
+      where shard = :shard and state = 'PENDING'
+        and (deadline, id) > (coalesce(:afterDeadline::timestamptz, '-infinity'), :afterId)
+        and %s
       order by deadline, id
-      limit ?
-      """;
+      limit :limit
+      """
+          .formatted(ParkedOrders.NOT_PARKED);
 
-  private static final String FIND =
+  private static final String DEADLINES =
       """
       select id, deadline from order_deadline d
-      where id = any(?::bigint[]) and shard = ? and state = 'PENDING'
-        and not exists (select from parked_order p where p.order_id = d.order_id)
-      """;
+      where id = any(:ids::bigint[]) and shard = :shard and state = 'PENDING' and %s
+      """
+          .formatted(ParkedOrders.NOT_PARKED);
 
-  private final JdbcTemplate jdbc;
+  private static final String CHANGED =
+      """
+      select d.id, d.shard, d.state = 'PENDING' as pending, d.deadline from order_deadline d
+      where d.order_id = any(:orderIds::text[]) and d.shard = any(:shards::int[])
+        and d.deadline is not null and %s
+      """
+          .formatted(ParkedOrders.NOT_PARKED);
 
-  PendingOrders(JdbcTemplate jdbc) {
-    this.jdbc = jdbc;
+  private final JdbcClient client;
+
+  PendingOrders(JdbcClient client) {
+    this.client = client;
   }
 
-  /** Reads the page behind the cursor, or the first one; O(limit) by an index. */
+  /** Reads the page after the cursor, or the first one, by deadline; O(limit) by an index. */
   public Page page(int shard, @Nullable Cursor after, int limit) {
+    return client
+        .sql(PAGE)
+        .param("shard", shard)
+        .param("afterDeadline", parameter(after == null ? null : after.deadline()))
+        .param("afterId", after == null ? Long.MIN_VALUE : after.id())
+        .param("limit", limit)
+        .query((ResultSetExtractor<Page>) rows -> page(rows, limit));
+  }
+
+  private static Page page(ResultSet rows, int limit) throws SQLException {
     long[] ids = new long[limit];
     long[] deadlinesMillis = new long[limit];
-    OffsetDateTime deadline = after == null ? null : after.deadline().atOffset(ZoneOffset.UTC);
-    return jdbc.query(
-        PAGE,
-        rs -> {
-          int size = 0;
-          Instant last = Instant.MIN;
-          while (rs.next()) {
-            last = rs.getObject(2, OffsetDateTime.class).toInstant();
-            ids[size] = rs.getLong(1);
-            deadlinesMillis[size] = PendingOrder.millisRoundedUp(last);
-            size++;
-          }
-          Cursor cursor = size < limit ? null : new Cursor(last, ids[size - 1]);
-          return new Page(ids, deadlinesMillis, size, cursor);
-        },
-        shard,
-        deadline,
-        after == null ? Long.MIN_VALUE : after.id(),
-        limit);
+    int size = 0;
+    Instant last = Instant.MIN;
+    while (rows.next()) {
+      last = requiredInstant(rows, "deadline");
+      ids[size] = rows.getLong("id");
+      deadlinesMillis[size] = PendingOrder.millisRoundedUp(last);
+      size++;
+    }
+    Cursor cursor = size < limit ? null : new Cursor(last, ids[size - 1]);
+    return new Page(ids, deadlinesMillis, size, cursor);
   }
 
-  /** The deadlines of those of the orders that are pending, by id, rounded up to milliseconds. */
+  /** Returns the deadlines of those of the orders that are pending, rounded up to milliseconds. */
   public Map<Long, Long> find(int shard, long[] ids) {
     Map<Long, Long> deadlinesMillis = new HashMap<>();
-    jdbc.query(
-        FIND,
-        rs -> {
-          Instant deadline = rs.getObject(2, OffsetDateTime.class).toInstant();
-          deadlinesMillis.put(rs.getLong(1), PendingOrder.millisRoundedUp(deadline));
-        },
-        ids,
-        shard);
+    client
+        .sql(DEADLINES)
+        .param("ids", ids)
+        .param("shard", shard)
+        .query(
+            row -> {
+              deadlinesMillis.put(
+                  row.getLong("id"),
+                  PendingOrder.millisRoundedUp(requiredInstant(row, "deadline")));
+            });
     return deadlinesMillis;
+  }
+
+  /** Returns the present state of changed orders, as far as they belong to those shards. */
+  public List<Changed> changed(Collection<String> orderIds, Collection<Integer> shards) {
+    return client
+        .sql(CHANGED)
+        .param("orderIds", orderIds.toArray(String[]::new))
+        .param("shards", shards.stream().mapToInt(Integer::intValue).toArray())
+        .query(
+            (row, number) ->
+                new Changed(
+                    PendingOrder.of(
+                        row.getLong("id"), row.getInt("shard"), requiredInstant(row, "deadline")),
+                    row.getBoolean("pending")))
+        .list();
   }
 }

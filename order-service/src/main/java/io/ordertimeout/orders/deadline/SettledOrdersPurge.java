@@ -1,20 +1,23 @@
 package io.ordertimeout.orders.deadline;
 
+import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
+
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
+import io.ordertimeout.orders.suspension.ParkedOrders;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.function.IntSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
- * Deletes orders that were settled longer ago than the retention. Every instance runs it; that two
- * meet is harmless. Small batches keep the transactions short.
+ * Deletes orders and conflicts that are older than the retention. Every instance runs the purge;
+ * two instances that purge at the same time do no harm. Small batches keep the transactions short.
  */
 @Component
 class SettledOrdersPurge {
@@ -22,19 +25,45 @@ class SettledOrdersPurge {
   private static final Logger log = LoggerFactory.getLogger(SettledOrdersPurge.class);
   private static final int BATCH = 5_000;
 
-  private final OrderDeadlineRepository orders;
+  private static final String PURGE_SETTLED =
+      """
+      delete from order_deadline where order_id in (
+        select order_id from order_deadline
+        where state <> 'PENDING' and decided_at < ?
+        order by decided_at limit ?
+      )
+      """;
+
+  private static final String PURGE_CONFLICTS =
+      """
+      delete from payment_conflict where (order_id, payment_id) in (
+        select order_id, payment_id from payment_conflict
+        where detected_at < ?
+        order by detected_at limit ?
+      )
+      """;
+
+  private static final String NOT_PENDING =
+      """
+      not exists (
+        select from order_deadline d where d.order_id = p.order_id and d.state = 'PENDING')""";
+
+  private final JdbcTemplate jdbc;
+  private final ParkedOrders parked;
   private final DatabaseClock clock;
   private final Duration retention;
-  private final StepHealth step;
+  private final StepHealth health;
 
   SettledOrdersPurge(
-      OrderDeadlineRepository orders,
+      JdbcTemplate jdbc,
+      ParkedOrders parked,
       DatabaseClock clock,
-      StepHealthRegistry steps,
+      StepHealthRegistry registry,
       OrderTimeoutProperties properties) {
-    this.orders = orders;
+    this.jdbc = jdbc;
+    this.parked = parked;
     this.clock = clock;
-    this.step = steps.step("purge");
+    this.health = registry.step("purge");
     this.retention = properties.deadline().retention();
   }
 
@@ -44,23 +73,22 @@ class SettledOrdersPurge {
   void purge() {
     try {
       Instant before = clock.now().minus(retention);
-      int purged = drain(() -> orders.purgeSettled(before, BATCH));
-      purged += drain(() -> orders.purgeConflicts(before, BATCH));
-      purged += orders.purgeParked(before);
+      int purged = purge(PURGE_SETTLED, before) + purge(PURGE_CONFLICTS, before);
+      purged += parked.purge(before, NOT_PENDING);
       if (purged > 0) {
         log.info("Purged {} rows settled before {}", purged, before);
       }
-      step.succeeded();
+      health.succeeded();
     } catch (RuntimeException e) {
-      step.failed("settled orders stay until the next time", e);
+      health.failed("settled orders are kept until the next purge", e);
     }
   }
 
-  private static int drain(IntSupplier deleteBatch) {
+  private int purge(String statement, Instant before) {
     int total = 0;
     int deleted;
     do {
-      deleted = deleteBatch.getAsInt();
+      deleted = jdbc.update(statement, parameter(before), BATCH);
       total += deleted;
     } while (deleted == BATCH && !Thread.currentThread().isInterrupted());
     return total;

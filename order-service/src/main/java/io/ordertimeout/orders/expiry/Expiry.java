@@ -3,19 +3,19 @@ package io.ordertimeout.orders.expiry;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.engine.DueBatch;
+import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.deadline.DueOrderDecision;
 import io.ordertimeout.orders.deadline.DueOrderDecision.LeftPending;
-import io.ordertimeout.orders.outbox.OutboxEvent;
-import io.ordertimeout.orders.platform.monitoring.Activity;
-import io.ordertimeout.orders.platform.monitoring.DecisionDelays;
+import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
+import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
+import io.ordertimeout.orders.platform.monitoring.DecisionDelayMetrics;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.platform.postgres.RejectedRow;
 import io.ordertimeout.orders.platform.tracing.OrderTraces;
 import io.ordertimeout.orders.relay.OutboxRelay;
-import io.ordertimeout.orders.suspension.Interruptions;
 import io.ordertimeout.orders.suspension.ParkedOrders;
 import io.ordertimeout.orders.watermark.PaymentWatermark;
 import java.time.Duration;
@@ -34,36 +34,33 @@ import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * Decides due orders: holds a batch until the payment watermark of its shard has passed it, has
- * Postgres decide, and hands what was cancelled to the relay. A batch that fails is tried again
- * until it succeeds; its orders stay pending meanwhile. Thread-safe.
+ * Decides due orders: waits until the payment watermark of the shard has passed a batch, has
+ * Postgres decide, and hands the cancellations to the relay. A batch that fails is retried until it
+ * succeeds; its orders stay pending meanwhile. Thread-safe.
  */
 @Component
 public class Expiry implements SmartLifecycle {
 
-  /** Phase of the life cycle: stopped before the relay, after the wheels. */
-  public static final int PHASE = OutboxRelay.PHASE + 100;
-
   private static final Logger log = LoggerFactory.getLogger(Expiry.class);
-  private static final Duration STOP_PATIENCE = Duration.ofSeconds(20);
+  private static final Duration STOP_TIMEOUT = Duration.ofSeconds(20);
 
-  /** How soon an order is looked at again that somebody else was writing. */
+  /** Delay before an order is retried whose row another transaction was writing. */
   private static final long LOCKED_RETRY_MILLIS = 20;
 
   /**
-   * How soon an order is looked at again that is paused. When pauses end, whoever owns the shard
-   * arms its due orders at once.
+   * Delay before a paused order is retried. When pauses end, the owner of the shard arms its due
+   * orders immediately.
    */
   private static final long PAUSED_RETRY_MILLIS = 30_000;
 
-  /** No order that is due is in the wheel for longer than this until it is looked at again. */
+  /** No order that is due stays in the wheel for longer than this until it is retried. */
   public static final long LONGEST_RETRY_MILLIS = 2 * PAUSED_RETRY_MILLIS;
 
   /** Takes orders back into the wheel of their shard. */
   @FunctionalInterface
   public interface Rearm {
-    /** Arms the first {@code count} of the orders by their deadlines in epoch milliseconds. */
-    void arm(int shard, long[] ids, long[] deadlinesMillis, int count);
+    /** Arms the first {@code count} orders at times in epoch milliseconds. */
+    void arm(int shard, long[] ids, long[] timesMillis, int count);
   }
 
   private final PaymentWatermark watermark;
@@ -72,14 +69,13 @@ public class Expiry implements SmartLifecycle {
   private final OutboxRelay relay;
   private final DatabaseClock clock;
   private final ParkedOrders parked;
-  private final Interruptions interruptions;
-  private final Activity activity;
-  private final DecisionDelays delays;
+  private final ActivityCounters activity;
+  private final DecisionDelayMetrics delays;
   private final OrderTraces traces;
   private final Duration retryDelay;
   private final Duration settlementGrace;
-  private final RateLimiter pace;
-  private final StepHealth step;
+  private final RateLimiter rateLimiter;
+  private final StepHealth health;
   private final ExecutorService threads;
   private final Counter cancelled;
   private volatile boolean running;
@@ -89,13 +85,12 @@ public class Expiry implements SmartLifecycle {
       ExpiryCircuitBreaker breaker,
       DueOrderDecision decision,
       ParkedOrders parked,
-      Interruptions interruptions,
-      Activity activity,
-      DecisionDelays delays,
+      ActivityCounters activity,
+      DecisionDelayMetrics delays,
       OrderTraces traces,
       OutboxRelay relay,
       DatabaseClock clock,
-      StepHealthRegistry steps,
+      StepHealthRegistry registry,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
     this.watermark = watermark;
@@ -104,14 +99,13 @@ public class Expiry implements SmartLifecycle {
     this.relay = relay;
     this.clock = clock;
     this.parked = parked;
-    this.interruptions = interruptions;
     this.activity = activity;
     this.delays = delays;
     this.traces = traces;
     this.retryDelay = properties.expiry().retryDelay();
     this.settlementGrace = properties.expiry().settlementGrace();
-    this.pace = new RateLimiter(properties.expiry().maxRate(), System::nanoTime);
-    this.step = steps.step("expiry");
+    this.rateLimiter = new RateLimiter(properties.expiry().maxRate(), System::nanoTime);
+    this.health = registry.step("expiry");
     this.threads =
         Executors.newFixedThreadPool(
             properties.expiry().threads(), new CustomizableThreadFactory("expiry-"));
@@ -122,129 +116,142 @@ public class Expiry implements SmartLifecycle {
   }
 
   /**
-   * Takes a batch of due orders; returns at once. The batch is done when each of its orders is
-   * decided or armed again.
+   * Accepts a batch of due orders; returns immediately. The batch is done when each of its orders
+   * is decided or armed again.
    *
    * @throws java.util.concurrent.RejectedExecutionException after the expiry was stopped
    */
   public void expire(DueBatch batch, Rearm rearm) {
-    Instant due = clock.now();
+    Instant dueAt = clock.now();
     watermark.whenPassed(
         batch.shard(),
         Instant.ofEpochMilli(batch.latestDeadlineMillis()).plus(settlementGrace),
         watermark -> {
-          Passed passed = new Passed(watermark, due, clock.now());
-          threads.execute(() -> decide(batch, passed, rearm));
+          Attempt attempt = new Attempt(batch, watermark, dueAt, clock.now(), rearm);
+          threads.execute(() -> schedule(attempt));
         });
   }
 
-  /** A batch's watermark, when the wheel handed the batch out, and when the gate let it pass. */
-  private record Passed(Instant watermark, Instant dueAt, Instant passedAt) {}
+  /**
+   * A batch on its way to a decision.
+   *
+   * @param watermark the shard's watermark, which has passed all deadlines of the batch
+   * @param dueAt when the wheel handed the batch out
+   * @param passedAt when the watermark had passed it
+   */
+  private record Attempt(
+      DueBatch batch, Instant watermark, Instant dueAt, Instant passedAt, Rearm rearm) {
 
-  private void decide(DueBatch batch, Passed passed, Rearm rearm) {
-    long wait = pace.nanosUntilNext(batch.size());
-    if (wait > 0) {
-      later(wait, () -> decideNow(batch, passed, rearm));
+    int shard() {
+      return batch.shard();
+    }
+  }
+
+  private void schedule(Attempt attempt) {
+    long waitNanos = rateLimiter.nanosUntilNext(attempt.batch.size());
+    if (waitNanos > 0) {
+      runLater(waitNanos, () -> attempt(attempt));
     } else {
-      decideNow(batch, passed, rearm);
+      attempt(attempt);
     }
   }
 
-  private void decideNow(DueBatch batch, Passed passed, Rearm rearm) {
+  private void attempt(Attempt attempt) {
+    DueBatch batch = attempt.batch;
     try {
-      decideUnlessTooMany(batch, passed, rearm);
+      int counted =
+          breaker.beforeDecision(batch.size(), Instant.ofEpochMilli(batch.latestDeadlineMillis()));
+      try {
+        decide(attempt, batch.ids());
+      } finally {
+        breaker.afterDecision(counted);
+      }
       batch.done();
-      step.succeeded();
+      health.succeeded();
     } catch (RuntimeException e) {
-      step.failed("due orders could not be decided; they stay pending and are tried again", e);
-      later(retryDelay.toNanos(), () -> decideNow(batch, passed, rearm));
+      health.failed("due orders could not be decided; they stay pending and are retried", e);
+      runLater(retryDelay.toNanos(), () -> attempt(attempt));
     }
   }
 
-  private void decideUnlessTooMany(DueBatch batch, Passed passed, Rearm rearm) {
-    int counted =
-        breaker.aboutToDecide(batch.size(), Instant.ofEpochMilli(batch.latestDeadlineMillis()));
+  /** Decides orders. If Postgres rejects one of them, halves them until that one is alone. */
+  private void decide(Attempt attempt, long[] ids) {
+    List<OrderCancelled> events;
     try {
-      decide(batch.shard(), batch.ids(), passed, rearm);
-    } finally {
-      breaker.decided(counted);
-    }
-  }
-
-  /** Decides orders; those that Postgres refuses one of in halves, until that one is alone. */
-  private void decide(int shard, long[] ids, Passed passed, Rearm rearm) {
-    List<OutboxEvent> events;
-    try {
-      events = decision.cancel(shard, ids, passed.watermark());
+      events = decision.cancel(attempt.shard(), ids, attempt.watermark);
     } catch (RuntimeException e) {
-      String refusal = RejectedRow.reason(e).orElseThrow(() -> e);
+      String rejection = RejectedRow.reason(e).orElseThrow(() -> e);
       if (ids.length == 1) {
-        parked.park(shard, ids[0], "Postgres refused to cancel it: " + refusal);
-        log.error("Order row {} is parked: Postgres refused to cancel it", ids[0]);
+        park(attempt.shard(), ids[0], rejection);
       } else {
         int half = ids.length / 2;
-        decide(shard, Arrays.copyOf(ids, half), passed, rearm);
-        decide(shard, Arrays.copyOfRange(ids, half, ids.length), passed, rearm);
+        decide(attempt, Arrays.copyOf(ids, half));
+        decide(attempt, Arrays.copyOfRange(ids, half, ids.length));
       }
       return;
     }
     cancelled.increment(events.size());
     activity.cancelled(events.size());
     breaker.cancelled(events);
-    measure(events, passed);
+    measure(events, attempt);
     events.forEach(this::trace);
     relay.publish(events);
     if (events.size() < ids.length) {
-      interruptions.extend(shard, ids);
-      rearm(shard, decision.leftPending(shard, ids), events.isEmpty(), rearm);
+      decision.extend(attempt.shard(), ids);
+      rearm(attempt, decision.leftPending(attempt.shard(), ids), events.isEmpty());
     }
   }
 
-  private void measure(List<OutboxEvent> events, Passed passed) {
+  private void park(int shard, long id, String rejection) {
+    decision
+        .orderId(shard, id)
+        .ifPresent(
+            orderId ->
+                parked.park(
+                    List.of(orderId), shard, "Postgres rejected its cancellation: " + rejection));
+    log.error("Order row {} is parked: Postgres rejected its cancellation", id);
+  }
+
+  private void measure(List<OrderCancelled> events, Attempt attempt) {
     Instant decidedAt = clock.now();
-    for (OutboxEvent event : events) {
-      Instant deadline = event.deadline();
-      if (deadline != null) {
-        delays.wheel(Duration.between(deadline.plus(settlementGrace), passed.dueAt()));
-        delays.gate(Duration.between(passed.dueAt(), passed.passedAt()));
-        delays.database(Duration.between(passed.passedAt(), decidedAt));
-      }
+    for (OrderCancelled event : events) {
+      delays.wheel(Duration.between(event.deadline().plus(settlementGrace), attempt.dueAt));
+      delays.gate(Duration.between(attempt.dueAt, attempt.passedAt));
+      delays.database(Duration.between(attempt.passedAt, decidedAt));
     }
   }
 
-  private void trace(OutboxEvent event) {
-    String traceparent = event.traceparent();
-    Instant deadline = event.deadline();
-    Instant cancelledAt = event.cancelledAt();
-    if (traceparent != null && deadline != null && cancelledAt != null) {
-      traces.expired(traceparent, event.orderId(), deadline, cancelledAt);
+  private void trace(OrderCancelled event) {
+    String traceparent = event.envelope().traceparent();
+    if (traceparent != null) {
+      traces.recordExpiry(traceparent, event.orderId(), event.deadline(), event.cancelledAt());
     }
   }
 
-  private void later(long nanos, Runnable task) {
+  private void runLater(long nanos, Runnable task) {
     CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, threads).execute(task);
   }
 
-  private void rearm(int shard, List<LeftPending> orders, boolean noneDecided, Rearm rearm) {
+  private void rearm(Attempt attempt, List<LeftPending> orders, boolean noneCancelled) {
     if (orders.isEmpty()) {
       return;
     }
-    // Where nothing was decided, something holds all of them.
-    long soon = noneDecided ? retryDelay.toMillis() : LOCKED_RETRY_MILLIS;
+    // If nothing was cancelled, something holds all of them.
+    long soonMillis = noneCancelled ? retryDelay.toMillis() : LOCKED_RETRY_MILLIS;
     long now = clock.now().minus(settlementGrace).toEpochMilli();
     long[] ids = orders.stream().mapToLong(LeftPending::id).toArray();
-    long[] deadlinesMillis =
+    long[] timesMillis =
         orders.stream()
             .mapToLong(
                 order ->
                     Math.max(
-                        now + (order.paused() ? pausedRetryMillis() : soon),
+                        now + (order.paused() ? pausedRetryMillis() : soonMillis),
                         order.deadline().toEpochMilli() + 1))
             .toArray();
-    rearm.arm(shard, ids, deadlinesMillis, ids.length);
+    attempt.rearm.arm(attempt.shard(), ids, timesMillis, ids.length);
   }
 
-  /** Spread out, so that millions of paused orders do not come back at once. */
+  /** Spread at random, so that millions of paused orders are not retried at the same time. */
   private static long pausedRetryMillis() {
     return PAUSED_RETRY_MILLIS + ThreadLocalRandom.current().nextLong(PAUSED_RETRY_MILLIS);
   }
@@ -254,12 +261,12 @@ public class Expiry implements SmartLifecycle {
     running = true;
   }
 
-  /** Finishes the decisions under way. */
+  /** Finishes the decisions in progress. */
   @Override
   public void stop() {
     threads.shutdown();
     try {
-      if (!threads.awaitTermination(STOP_PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+      if (!threads.awaitTermination(STOP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
         threads.shutdownNow();
       }
     } catch (InterruptedException e) {
@@ -275,6 +282,6 @@ public class Expiry implements SmartLifecycle {
 
   @Override
   public int getPhase() {
-    return PHASE;
+    return LifecyclePhases.EXPIRY;
   }
 }

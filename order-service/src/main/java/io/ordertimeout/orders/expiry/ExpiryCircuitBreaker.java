@@ -3,29 +3,38 @@ package io.ordertimeout.orders.expiry;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.outbox.OutboxEvent;
-import io.ordertimeout.orders.platform.monitoring.Activity;
-import io.ordertimeout.orders.platform.monitoring.Activity.Counts;
+import io.ordertimeout.orders.audit.AuditLog;
+import io.ordertimeout.orders.audit.OperatorAction.Kind;
+import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
+import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
+import io.ordertimeout.orders.platform.monitoring.ActivityCounters.Counts;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.suspension.ExpiryPauses;
+import io.ordertimeout.orders.suspension.ExpiryPauses.NewPause;
+import io.ordertimeout.orders.suspension.ExpiryPauses.Pause;
+import io.ordertimeout.orders.suspension.ExpiryPauses.PlacedBy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Pauses expiry before an abnormal number of orders is cancelled: more than a share of those that
- * came in over a window, or any while orders come in and not one payment does. It judges by what
- * this instance has read and decided, before each decision; the pause that it places holds all
- * instances until an operator ends it. Only orders that came due within the window count: what a
- * pause has held back, or came due while this instance was not there, is not of the orders that
- * come in now. Thread-safe.
+ * A circuit breaker that pauses expiry before an abnormal number of orders is cancelled: more than
+ * a share of the orders registered within a window, or any order while orders are registered but no
+ * payment is read.
+ *
+ * <p>It decides before each batch, by what this instance has read and decided. The pause that it
+ * places holds the orders of all instances until an operator ends it. Only orders that came due
+ * within the window count, because orders that a pause held back, or that came due while this
+ * instance was not running, say nothing about the orders of now. Thread-safe.
  */
 @Component
 class ExpiryCircuitBreaker {
@@ -35,8 +44,10 @@ class ExpiryCircuitBreaker {
   private static final Logger log = LoggerFactory.getLogger(ExpiryCircuitBreaker.class);
   private static final String NAME = "breaker";
 
-  private final Activity activity;
+  private final ActivityCounters activity;
   private final ExpiryPauses pauses;
+  private final AuditLog audit;
+  private final TransactionTemplate transactions;
   private final DatabaseClock clock;
   private final OrderTimeoutProperties.CircuitBreaker settings;
 
@@ -45,70 +56,91 @@ class ExpiryCircuitBreaker {
 
   private @Nullable Sample lastPayment;
 
-  /** Cancelled orders that count. */
+  /** Cancelled orders that came due within the window. */
   private long cancelled;
 
-  /** Orders that count, and are being decided. */
-  private long underWay;
+  /** Orders that came due within the window and are being decided. */
+  private long inProgress;
 
   private boolean paused;
 
   ExpiryCircuitBreaker(
-      Activity activity,
+      ActivityCounters activity,
       ExpiryPauses pauses,
+      AuditLog audit,
+      TransactionTemplate transactions,
       DatabaseClock clock,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
     this.activity = activity;
     this.pauses = pauses;
+    this.audit = audit;
+    this.transactions = transactions;
     this.clock = clock;
     this.settings = properties.breaker();
     pauses.onChange(this::pausesChanged);
     Gauge.builder("order.timeout.breaker.ratio", this, ExpiryCircuitBreaker::ratio)
-        .description("Cancellations for each registration within the breaker's window")
+        .description("Cancellations per registration within the circuit breaker's window")
         .register(meters);
   }
 
   /**
-   * Says that orders are about to be decided; pauses expiry if they are too many. To be followed by
-   * {@link #decided}.
+   * Announces a decision, and pauses expiry if it would cancel too many orders. Must be followed by
+   * {@link #afterDecision}.
    *
-   * @param orders how many
+   * @param orders number of orders in the batch
    * @param latestDeadline the latest of their deadlines
-   * @return how many of them count
+   * @return how many of them count towards the limit
    */
-  int aboutToDecide(int orders, Instant latestDeadline) {
+  int beforeDecision(int orders, Instant latestDeadline) {
     if (!begin(orders, latestDeadline)) {
       return 0;
     }
     String reason = reasonToTrip();
-    if (reason != null && pauses.trip(NAME, reason, settings.moveDeadlines())) {
-      log.error("Expiry is paused until an operator ends the pause: {}", reason);
-      pauses.refresh();
+    if (reason != null) {
+      trip(reason);
     }
     return orders;
   }
 
-  /** Says which orders were cancelled. */
-  synchronized void cancelled(List<OutboxEvent> events) {
-    cancelled += events.stream().map(OutboxEvent::deadline).filter(this::counts).count();
+  private void trip(String reason) {
+    Boolean placed =
+        transactions.execute(
+            status -> {
+              Optional<Pause> pause =
+                  pauses.place(
+                      new NewPause(
+                          null, PlacedBy.BREAKER, NAME, reason, settings.moveDeadlines(), null));
+              pause.ifPresent(
+                  p -> audit.add(NAME, Kind.PAUSE_EXPIRY, Long.toString(p.id()), reason));
+              return pause.isPresent();
+            });
+    if (Boolean.TRUE.equals(placed)) {
+      log.error("Expiry is paused until an operator ends the pause: {}", reason);
+      pauses.refresh();
+    }
   }
 
-  /** Says that so many orders that count are decided, or are not going to be. */
-  synchronized void decided(int orders) {
-    underWay -= orders;
+  /** Counts cancelled orders. */
+  synchronized void cancelled(List<OrderCancelled> events) {
+    cancelled += events.stream().map(OrderCancelled::deadline).filter(this::counts).count();
+  }
+
+  /** Ends a decision that was announced, whatever its result. */
+  synchronized void afterDecision(int orders) {
+    inProgress -= orders;
   }
 
   private synchronized boolean begin(int orders, Instant latestDeadline) {
     boolean counts = counts(latestDeadline);
-    underWay += counts ? orders : 0;
+    inProgress += counts ? orders : 0;
     return counts;
   }
 
-  /** Where the breaker is not enabled there is no window. */
-  private boolean counts(@Nullable Instant deadline) {
+  /** There is no window if the circuit breaker is disabled. */
+  private boolean counts(Instant deadline) {
     Sample oldest = samples.peekFirst();
-    return oldest != null && deadline != null && deadline.isAfter(oldest.at());
+    return oldest != null && deadline.isAfter(oldest.at());
   }
 
   private synchronized @Nullable String reasonToTrip() {
@@ -117,7 +149,7 @@ class ExpiryCircuitBreaker {
       return null;
     }
     long registeredInWindow = activity.counts().since(oldest.counts()).registered();
-    long cancelledInWindow = cancelled - oldest.cancelled() + underWay;
+    long cancelledInWindow = cancelled - oldest.cancelled() + inProgress;
     if (cancelledInWindow >= settings.minCancellations()
         && cancelledInWindow > settings.maxRatio() * registeredInWindow) {
       return "%d of %d orders that came in within %s would be cancelled, more than %s of them"
@@ -156,7 +188,7 @@ class ExpiryCircuitBreaker {
   private synchronized void pausesChanged() {
     boolean now = pauses.isAllPaused();
     if (paused && !now) {
-      // Whoever ended the pause knows of what it held back: the window begins anew.
+      // The operator who ended the pause knows what it held back, so the window starts over.
       samples.clear();
       lastPayment = null;
     }

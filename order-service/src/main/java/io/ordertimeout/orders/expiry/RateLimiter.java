@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Spreads work over time, so that no more of it begins than some number a second, with no credit
- * for idle times. Thread-safe.
+ * Limits how many orders are decided per second, by delaying batches. Idle time earns no credit.
+ * Thread-safe.
  */
 final class RateLimiter {
 
@@ -14,10 +14,10 @@ final class RateLimiter {
   private long nextNanos;
 
   /**
-   * Makes a pace.
+   * Creates a limiter.
    *
-   * @param perSecond the most pieces of work a second, 0 for no limit
-   * @param nanoTime a clock in nanoseconds
+   * @param perSecond most orders per second; 0 for no limit
+   * @param nanoTime clock in nanoseconds
    */
   RateLimiter(int perSecond, LongSupplier nanoTime) {
     this.nanosEach = perSecond == 0 ? 0 : TimeUnit.SECONDS.toNanos(1) / perSecond;
@@ -25,15 +25,15 @@ final class RateLimiter {
     this.nextNanos = nanoTime.getAsLong();
   }
 
-  /** Takes its turn for so many pieces, and says in how many nanoseconds that is. */
-  long nanosUntilNext(int pieces) {
+  /** Reserves time for a batch; returns in how many nanoseconds that time begins. */
+  long nanosUntilNext(int orders) {
     if (nanosEach == 0) {
       return 0;
     }
     synchronized (this) {
       long now = nanoTime.getAsLong();
       long turn = nextNanos - now > 0 ? nextNanos : now;
-      nextNanos = turn + pieces * nanosEach;
+      nextNanos = turn + orders * nanosEach;
       return turn - now;
     }
   }

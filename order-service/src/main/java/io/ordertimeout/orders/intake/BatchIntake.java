@@ -5,7 +5,7 @@ import io.ordertimeout.orders.deadline.OrderCreated;
 import io.ordertimeout.orders.deadline.OrderEventBatch;
 import io.ordertimeout.orders.deadline.OrderEventStore;
 import io.ordertimeout.orders.deadline.OrderSettled;
-import io.ordertimeout.orders.deadline.RecordedBatch;
+import io.ordertimeout.orders.deadline.StoredBatch;
 import io.ordertimeout.orders.intake.deadletter.DeadLetterPublisher;
 import io.ordertimeout.orders.intake.decoding.DecodedRecord;
 import io.ordertimeout.orders.intake.decoding.EventDecoder;
@@ -36,9 +36,10 @@ import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Takes in a batch of records: decode, store, then tell the wheels. When it returns, everything is
- * committed in Postgres or acknowledged as a dead letter, and the offsets may be committed; when it
- * throws, the batch may be taken in again. Thread-safe.
+ * Takes in batches of records: decodes them, stores their events, and then notifies the wheels.
+ * When {@link #takeIn} returns, everything is committed in Postgres or acknowledged as a dead
+ * letter, and the offsets may be committed. When it throws, the batch may be taken in again.
+ * Thread-safe.
  */
 @Component
 class BatchIntake {
@@ -47,30 +48,32 @@ class BatchIntake {
 
   private static final String UNDECODABLE = "a payment or closing of it cannot be decoded";
 
-  /**
-   * A record and what it came to.
-   *
-   * @param span of a created order that is traced
-   */
-  private record Taken(
+  /** A record that holds an event, and the span of a created order that is traced. */
+  private record Event(
       ConsumerRecord<byte[], byte[]> record, DecodedRecord decoded, @Nullable OrderSpan span) {
 
-    boolean isEvent() {
-      return decoded.created() != null || decoded.settled() != null;
-    }
-
     @Nullable OrderCreated created() {
-      OrderCreated created = decoded.created();
-      return created == null || span == null ? created : created.tracedBy(span.traceparent());
+      if (decoded instanceof DecodedRecord.Created created) {
+        return span == null ? created.order() : created.order().tracedBy(span.traceparent());
+      }
+      return null;
     }
 
-    /** Of an attempt that fails nothing is told: the next one has a span of its own. */
+    @Nullable OrderSettled settled() {
+      return decoded instanceof DecodedRecord.Settled settled ? settled.event() : null;
+    }
+
+    /** Ends the span. That of a failed attempt never ends: the next attempt has its own. */
     void stored() {
       if (span != null) {
         span.end();
       }
     }
   }
+
+  /** A record that becomes a dead letter. */
+  private record Faulty(
+      ConsumerRecord<byte[], byte[]> record, String fault, @Nullable String orderInDoubt) {}
 
   private final EventDecoder decoder;
   private final OrderTraces traces;
@@ -110,64 +113,59 @@ class BatchIntake {
   }
 
   /**
-   * Takes in records, and with them the positions behind them.
+   * Takes in records and the positions behind them.
    *
-   * @param nextOffsets by partition, the offset up to which the records reach
-   * @param layout the topics that the offsets are of
+   * @param nextOffsets the offset up to which the records reach, by partition
+   * @param layout the topics that the offsets belong to
    */
-  void take(
+  void takeIn(
       Iterable<ConsumerRecord<byte[], byte[]>> records,
       Map<TopicPartition, Long> nextOffsets,
       InputTopics.Layout layout)
       throws InterruptedException {
-    List<Taken> events = new ArrayList<>();
-    List<Taken> faulty = new ArrayList<>();
+    List<Event> events = new ArrayList<>();
+    List<Faulty> faulty = new ArrayList<>();
     int replacedFields = 0;
     for (ConsumerRecord<byte[], byte[]> record : records) {
-      Taken taken = take(record);
-      replacedFields += taken.decoded().replacedFields();
-      if (taken.isEvent()) {
-        events.add(taken);
-      }
-      if (taken.decoded().fault() != null) {
-        faulty.add(taken);
+      DecodedRecord decoded = decoder.decode(record);
+      if (decoded instanceof DecodedRecord.Created created) {
+        events.add(new Event(record, decoded, span(created.order(), record)));
+      } else if (decoded instanceof DecodedRecord.Settled settled) {
+        events.add(new Event(record, decoded, null));
+        replacedFields += settled.replacedFields();
+        if (settled.fault() != null) {
+          faulty.add(new Faulty(record, settled.fault(), null));
+        }
+      } else if (decoded instanceof DecodedRecord.Undecodable undecodable) {
+        faulty.add(new Faulty(record, undecodable.fault(), undecodable.orderInDoubt()));
       }
     }
     Runnable advance = () -> positions.advance(nextOffsets, layout);
     if (faulty.isEmpty()) {
       store(events, advance);
     } else {
-      // Dead letters last, since a batch that cannot be stored is tried again and again; but before
-      // the positions, which move past them too.
+      // Dead letters come after the events, because a batch that cannot be stored is retried, and
+      // before the positions, which move past them too.
       store(events, () -> {});
       park(faulty);
-      sendAway(faulty);
+      publishDeadLetters(faulty);
       transactions.executeWithoutResult(status -> advance.run());
     }
     metrics.countReplacedFields(replacedFields);
   }
 
-  private Taken take(ConsumerRecord<byte[], byte[]> record) {
-    DecodedRecord decoded = decoder.decode(record);
-    OrderCreated created = decoded.created();
-    OrderSpan span =
-        created == null
-            ? null
-            : traces.takeIn(
-                created.orderId(),
-                record.topic(),
-                record.partition(),
-                record.offset(),
-                record.headers());
-    return new Taken(record, decoded, span);
+  private @Nullable OrderSpan span(OrderCreated order, ConsumerRecord<?, ?> record) {
+    return traces.startIntake(
+        order.orderId(), record.topic(), record.partition(), record.offset(), record.headers());
   }
 
-  private void park(List<Taken> faulty) {
+  private void park(List<Faulty> faulty) {
     Map<Integer, Set<String>> inDoubt = new TreeMap<>();
-    for (Taken taken : faulty) {
-      String orderId = taken.decoded().orderInDoubt();
-      if (orderId != null) {
-        inDoubt.computeIfAbsent(taken.record().partition(), shard -> new TreeSet<>()).add(orderId);
+    for (Faulty letter : faulty) {
+      if (letter.orderInDoubt() != null) {
+        inDoubt
+            .computeIfAbsent(letter.record().partition(), shard -> new TreeSet<>())
+            .add(letter.orderInDoubt());
       }
     }
     inDoubt.forEach(
@@ -175,37 +173,37 @@ class BatchIntake {
           parked.park(orderIds, shard, UNDECODABLE);
           log.warn(
               "{} orders of shard {} are parked: a payment or closing under their key cannot be"
-                  + " decoded. Publish it again as it should be, or decide them by hand",
+                  + " decoded. Publish it again in a usable form, or decide the orders by hand",
               orderIds.size(),
               shard);
         });
   }
 
-  private void sendAway(List<Taken> faulty) throws InterruptedException {
+  private void publishDeadLetters(List<Faulty> faulty) throws InterruptedException {
     List<DeadLetterPublisher.Sent> sent = new ArrayList<>();
-    for (Taken taken : faulty) {
-      sent.add(deadLetters.send(taken.record(), String.valueOf(taken.decoded().fault())));
+    for (Faulty letter : faulty) {
+      sent.add(deadLetters.send(letter.record(), letter.fault()));
     }
     await(sent);
   }
 
   /**
-   * Stores events in the order of their arrival. Those that Postgres refuses one of are stored in
-   * halves, until that one is alone.
+   * Stores events in the order of their arrival. If Postgres rejects one of them, halves them until
+   * that one is alone.
    *
-   * @param andThen what else belongs in the transaction of the last of them
+   * @param andThen what else belongs in the transaction of the last event
    */
-  private void store(List<Taken> events, Runnable andThen) throws InterruptedException {
-    RecordedBatch recorded;
+  private void store(List<Event> events, Runnable andThen) throws InterruptedException {
+    StoredBatch stored;
     try {
-      recorded = transactions.execute(status -> record(events, andThen));
+      stored = transactions.execute(status -> storeNow(events, andThen));
     } catch (DataAccessException | TransactionException e) {
-      Optional<String> refusal = events.isEmpty() ? Optional.empty() : RejectedRow.reason(e);
-      if (refusal.isEmpty()) {
+      Optional<String> rejection = events.isEmpty() ? Optional.empty() : RejectedRow.reason(e);
+      if (rejection.isEmpty()) {
         throw e;
       }
       if (events.size() == 1) {
-        putAside(events.get(0), refusal.get());
+        deadLetterRejected(events.get(0), rejection.get());
         transactions.executeWithoutResult(status -> andThen.run());
       } else {
         int half = events.size() / 2;
@@ -214,54 +212,55 @@ class BatchIntake {
       }
       return;
     }
-    events.forEach(Taken::stored);
-    shards.arm(recorded.toArm());
-    shards.disarm(recorded.toDisarm());
-    relay.publish(recorded.conflicts());
-    metrics.count(recorded);
-    warnOfMisplaced(recorded.misplaced());
+    events.forEach(Event::stored);
+    shards.arm(stored.toArm());
+    shards.disarm(stored.toDisarm());
+    relay.publish(stored.conflicts());
+    metrics.count(stored);
+    warnOfMisplaced(stored.misplaced());
   }
 
-  private RecordedBatch record(List<Taken> events, Runnable andThen) {
+  private StoredBatch storeNow(List<Event> events, Runnable andThen) {
     List<OrderCreated> created = new ArrayList<>();
     List<OrderSettled> settled = new ArrayList<>();
-    for (Taken event : events) {
+    for (Event event : events) {
       OrderCreated order = event.created();
       if (order != null) {
         created.add(order);
       }
-      if (event.decoded().settled() != null) {
-        settled.add(event.decoded().settled());
+      OrderSettled settlement = event.settled();
+      if (settlement != null) {
+        settled.add(settlement);
       }
     }
-    RecordedBatch recorded = store.record(new OrderEventBatch(created, settled));
+    StoredBatch stored = store.store(new OrderEventBatch(created, settled));
     andThen.run();
-    return recorded;
+    return stored;
   }
 
-  private void putAside(Taken event, String refusal) throws InterruptedException {
-    OrderSettled settled = event.decoded().settled();
-    String fault = "Postgres refused it: " + Printable.of(refusal);
+  private void deadLetterRejected(Event event, String rejection) throws InterruptedException {
+    OrderSettled settled = event.settled();
+    String fault = "Postgres rejected it: " + Printable.of(rejection);
     if (settled == null) {
       fault += "; the order is not watched";
     } else {
-      // It may have been paid: whatever becomes of the record, the order must not be cancelled.
+      // The order may have been paid, so it must not be cancelled.
       parked.park(Set.of(settled.orderId()), settled.shard(), fault);
       fault += "; its order is parked, so not cancelled";
     }
     await(List.of(deadLetters.send(event.record(), fault)));
   }
 
-  private void await(List<DeadLetterPublisher.Sent> putAside) throws InterruptedException {
-    for (DeadLetterPublisher.Sent sent : putAside) {
-      deadLetters.await(sent);
-      metrics.countDeadLetter(event(sent.record().topic()));
+  private void await(List<DeadLetterPublisher.Sent> letters) throws InterruptedException {
+    for (DeadLetterPublisher.Sent letter : letters) {
+      deadLetters.await(letter);
+      metrics.countDeadLetter(event(letter.record().topic()));
     }
-    if (!putAside.isEmpty()) {
-      ConsumerRecord<?, ?> last = putAside.get(putAside.size() - 1).record();
+    if (!letters.isEmpty()) {
+      ConsumerRecord<?, ?> last = letters.get(letters.size() - 1).record();
       log.warn(
-          "{} records went to the dead-letter topic; the last came from {}-{} at offset {}",
-          putAside.size(),
+          "{} records were dead-lettered; the last came from {}-{} at offset {}",
+          letters.size(),
           last.topic(),
           last.partition(),
           last.offset());
@@ -272,8 +271,8 @@ class BatchIntake {
     if (misplaced > 0) {
       log.warn(
           "{} payments or closings came from another partition than their order's. They were"
-              + " applied, but a payment that is read late there cannot hold back its order's"
-              + " expiry: let all producers of the input topics partition by the same function",
+              + " applied, but a payment that is read late there cannot delay its order's expiry:"
+              + " configure all producers of the input topics with the same partitioner",
           misplaced);
     }
   }

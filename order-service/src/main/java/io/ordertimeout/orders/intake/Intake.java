@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.intake;
 
+import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.platform.kafka.KafkaConsumers;
@@ -7,7 +8,6 @@ import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.PostgresUnavailableException;
 import io.ordertimeout.orders.shard.Shards;
-import io.ordertimeout.orders.watermark.PaymentWatermark;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -18,29 +18,25 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 
-/** The consumer threads of this instance, started last and stopped first. */
+/** The consumer threads of this instance. */
 @Component
 public class Intake implements SmartLifecycle {
 
-  /** Phase of the life cycle: events flow only while all later steps run. */
-  public static final int PHASE = Shards.PHASE + 100;
-
   private static final Logger log = LoggerFactory.getLogger(Intake.class);
-  private static final Duration STOP_PATIENCE = Duration.ofSeconds(20);
+  private static final Duration STOP_TIMEOUT = Duration.ofSeconds(20);
 
-  private final StartConditions prerequisites;
+  private final IntakePrerequisites prerequisites;
   private final List<IntakeLoop> loops;
   private final List<Thread> threads;
   private volatile boolean running;
 
   Intake(
-      StartConditions prerequisites,
+      IntakePrerequisites prerequisites,
       InputTopics inputTopics,
       KafkaConsumers consumers,
       StartingPositions startingPositions,
       BatchIntake intake,
       Shards shards,
-      PaymentWatermark watermark,
       StepHealthRegistry steps,
       OrderTimeoutProperties properties) {
     this.prerequisites = prerequisites;
@@ -57,7 +53,6 @@ public class Intake implements SmartLifecycle {
                         startingPositions,
                         intake,
                         shards,
-                        watermark,
                         properties))
             .toList();
     this.threads =
@@ -66,21 +61,23 @@ public class Intake implements SmartLifecycle {
             .toList();
   }
 
-  /** Whether all consumers of this instance are members of their group. */
+  /** Whether all consumers of this instance have joined their group. */
   public boolean hasJoined() {
     return loops.stream().allMatch(IntakeLoop::hasJoined);
   }
 
   /**
-   * Starts reading. What waiting does not mend ends the start: missing or wrong topics, a schema or
-   * a password that Postgres refuses. A Kafka or a Postgres that does not answer is waited for.
+   * Starts reading. Fails on errors that a retry cannot fix: topics that are missing or not
+   * co-partitioned, a failed migration, a wrong password for Postgres. If Kafka or Postgres is
+   * unavailable, the threads start and wait for it.
    */
   @Override
   public void start() {
     try {
-      prerequisites.meet();
+      prerequisites.ensure();
     } catch (KafkaException | PostgresUnavailableException | DataAccessException e) {
-      log.warn("The intake starts as soon as Kafka and Postgres let it: {}", StepHealth.reason(e));
+      log.warn(
+          "The intake waits until Kafka and Postgres are available: {}", StepHealth.describe(e));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return;
@@ -94,9 +91,9 @@ public class Intake implements SmartLifecycle {
     loops.forEach(IntakeLoop::stop);
     try {
       for (Thread thread : threads) {
-        thread.join(STOP_PATIENCE.toMillis());
+        thread.join(STOP_TIMEOUT.toMillis());
         if (thread.isAlive()) {
-          log.warn("{} did not end in {}; interrupting it", thread.getName(), STOP_PATIENCE);
+          log.warn("{} did not stop within {}; interrupting it", thread.getName(), STOP_TIMEOUT);
           thread.interrupt();
         }
       }
@@ -113,6 +110,6 @@ public class Intake implements SmartLifecycle {
 
   @Override
   public int getPhase() {
-    return PHASE;
+    return LifecyclePhases.INTAKE;
   }
 }

@@ -7,7 +7,6 @@ import io.ordertimeout.orders.platform.kafka.TopicLayoutChangedException;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.shard.Shards;
-import io.ordertimeout.orders.watermark.PaymentWatermark;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -30,53 +29,51 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One consumer thread: poll, take the batch in and with it the positions, tell the watermark,
- * commit the offsets; in this order, so that no offset is committed whose record is not stored. A
- * batch that could not be stored is polled again; a consumer that failed is replaced.
+ * The loop of one consumer thread: poll a batch, store it together with the positions, notify the
+ * shards, commit the offsets. The order ensures that no offset is committed before its record is
+ * stored. A batch that could not be stored is polled again; a consumer that failed is replaced.
  */
 final class IntakeLoop implements Runnable {
 
   private static final Logger log = LoggerFactory.getLogger(IntakeLoop.class);
 
-  private static final Duration POLL = Duration.ofMillis(500);
-  private static final Duration COMMIT = Duration.ofSeconds(10);
-  private static final Duration FIRST_PAUSE = Duration.ofMillis(250);
-  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
+  private static final Duration POLL_TIMEOUT = Duration.ofMillis(500);
+  private static final Duration COMMIT_TIMEOUT = Duration.ofSeconds(10);
+  private static final Duration MIN_PAUSE = Duration.ofMillis(250);
+  private static final Duration MAX_PAUSE = Duration.ofSeconds(5);
 
   private final int number;
   private final StepHealth step;
   private final StepHealth commits;
-  private final StartConditions prerequisites;
+  private final IntakePrerequisites prerequisites;
   private final InputTopics inputTopics;
   private final KafkaConsumers consumers;
   private final StartingPositions startingPositions;
   private final BatchIntake intake;
   private final Shards shards;
-  private final PaymentWatermark watermark;
   private final OrderTimeoutProperties.Topics topics;
 
   private final CountDownLatch stopping = new CountDownLatch(1);
   private volatile @Nullable Consumer<byte[], byte[]> current;
   private volatile boolean joined;
 
-  /** Next offset to be read, of which everything below is in Postgres; this thread's alone. */
+  /** The stored position of each partition; confined to this thread. */
   private final Map<TopicPartition, OffsetAndMetadata> stored = new HashMap<>();
 
-  /** Whether the last commit has to be made up for; this thread's alone, like its callback. */
+  /** Whether the last commit failed and must be repeated; confined to this thread. */
   private boolean commitFailed;
 
-  private Duration pause = FIRST_PAUSE;
+  private Duration pause = MIN_PAUSE;
 
   IntakeLoop(
       int number,
       StepHealthRegistry steps,
-      StartConditions prerequisites,
+      IntakePrerequisites prerequisites,
       InputTopics inputTopics,
       KafkaConsumers consumers,
       StartingPositions startingPositions,
       BatchIntake intake,
       Shards shards,
-      PaymentWatermark watermark,
       OrderTimeoutProperties properties) {
     this.number = number;
     this.step = steps.step("intake-" + number);
@@ -87,16 +84,15 @@ final class IntakeLoop implements Runnable {
     this.startingPositions = startingPositions;
     this.intake = intake;
     this.shards = shards;
-    this.watermark = watermark;
     this.topics = properties.topics();
   }
 
-  /** Whether the group has told this consumer which partitions are its. */
+  /** Whether this consumer has received its first assignment from the group. */
   boolean hasJoined() {
     return joined;
   }
 
-  /** Ends the loop after the batch under way; returns at once. */
+  /** Stops the loop after the current batch; returns immediately. */
   void stop() {
     stopping.countDown();
     Consumer<byte[], byte[]> consumer = current;
@@ -109,18 +105,19 @@ final class IntakeLoop implements Runnable {
   public void run() {
     while (!isStopping()) {
       try {
-        prerequisites.meet();
+        prerequisites.ensure();
         consume();
       } catch (InterruptedException | InterruptException e) {
         return;
       } catch (RuntimeException e) {
-        pauseAfterFailure("no offset was committed ahead, a new consumer goes on soon", e);
+        pauseAfterFailure(
+            "no offset was committed ahead of what is stored; a new consumer will resume", e);
       }
     }
   }
 
   private void consume() throws InterruptedException {
-    Consumer<byte[], byte[]> consumer = consumers.create(number);
+    Consumer<byte[], byte[]> consumer = consumers.createGroupMember(number);
     ShardAssignment assignment =
         new ShardAssignment(
             topics.inputs(), shards, partitions -> commitBeforeRevocation(consumer, partitions));
@@ -129,9 +126,9 @@ final class IntakeLoop implements Runnable {
       consumer.subscribe(topics.inputs(), assignment);
       while (!isStopping()) {
         try {
-          turn(consumer, assignment);
+          pollOnce(consumer, assignment);
         } catch (InvalidOffsetException e) {
-          assignment.displaced(e.partitions());
+          assignment.positionsLost(e.partitions());
         }
       }
     } catch (WakeupException e) {
@@ -143,97 +140,99 @@ final class IntakeLoop implements Runnable {
       current = null;
       // Revokes the partitions, which commits what is stored and releases the shards.
       consumer.close();
-      assignment.end();
+      assignment.close();
       stored.clear();
     }
   }
 
-  private void turn(Consumer<byte[], byte[]> consumer, ShardAssignment assignment)
+  private void pollOnce(Consumer<byte[], byte[]> consumer, ShardAssignment assignment)
       throws InterruptedException {
     InputTopics.Layout layout = inputTopics.layout();
     if (layout == null) {
       throw new TopicLayoutChangedException();
     }
-    place(consumer, assignment);
-    ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
-    joined = assignment.isTold();
-    if (!consumer.paused().containsAll(assignment.unplaced())) {
-      // Before anything is read of a new partition it is to be settled from where.
+    positionNewPartitions(consumer, assignment);
+    ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL_TIMEOUT);
+    joined = assignment.isReceived();
+    if (!consumer.paused().containsAll(assignment.unpositioned())) {
+      // The poll has assigned new partitions; their starting positions come first.
       rewind(consumer, records);
       return;
     }
-    Map<TopicPartition, OffsetAndMetadata> positions = positions(consumer, assignment.unplaced());
+    Map<TopicPartition, OffsetAndMetadata> positions =
+        positions(consumer, assignment.unpositioned());
     Map<TopicPartition, Long> advanced = advanced(positions);
     if (!records.isEmpty() || !advanced.isEmpty()) {
       try {
-        intake.take(records, advanced, layout);
+        intake.takeIn(records, advanced, layout);
       } catch (RuntimeException e) {
         rewind(consumer, records);
         pauseAfterFailure(
-            "records could not be stored, they are read again; no offset was committed ahead", e);
+            "records could not be stored and will be read again; no offset was committed ahead", e);
         return;
       }
-      pause = FIRST_PAUSE;
+      pause = MIN_PAUSE;
       step.succeeded();
     }
     stored.keySet().retainAll(consumer.assignment());
     stored.putAll(positions);
-    tellWatermark(positions);
+    notifyShards(positions);
     if (!advanced.isEmpty() || (commitFailed && !stored.isEmpty())) {
       commitFailed = false;
-      // Also of idle partitions and of transaction markers, which are no records.
-      consumer.commitAsync(Map.copyOf(stored), this::committed);
+      // Includes idle partitions, and transaction markers, which are not records.
+      consumer.commitAsync(Map.copyOf(stored), this::onCommit);
     }
   }
 
-  private void committed(
+  private void onCommit(
       Map<TopicPartition, OffsetAndMetadata> offsets, @Nullable Exception failure) {
     if (failure == null) {
       commits.succeeded();
     } else {
       commitFailed = true;
-      commits.failed("Postgres has the positions, and they are committed again", failure);
+      commits.failed("the positions are stored in Postgres; the commit will be repeated", failure);
     }
   }
 
-  private void place(Consumer<byte[], byte[]> consumer, ShardAssignment assignment)
+  private void positionNewPartitions(Consumer<byte[], byte[]> consumer, ShardAssignment assignment)
       throws InterruptedException {
-    Set<TopicPartition> unplaced = assignment.unplaced();
-    if (unplaced.isEmpty()) {
+    Set<TopicPartition> unpositioned = assignment.unpositioned();
+    if (unpositioned.isEmpty()) {
       return;
     }
-    unplaced.forEach(stored::remove);
+    unpositioned.forEach(stored::remove);
     try {
-      Set<TopicPartition> placed = startingPositions.seek(consumer, unplaced);
-      assignment.placed(placed);
-      if (!placed.isEmpty()) {
+      Set<TopicPartition> positioned = startingPositions.seek(consumer, unpositioned);
+      assignment.positioned(positioned);
+      if (!positioned.isEmpty()) {
         step.succeeded();
       }
     } catch (TopicLayoutChangedException | WakeupException | InterruptException e) {
       throw e;
     } catch (RuntimeException e) {
-      pauseAfterFailure("it is not known yet from where to read new partitions", e);
+      pauseAfterFailure(
+          "newly assigned partitions are not read until their starting positions are known", e);
     }
   }
 
-  /** The consumer's positions, also of idle partitions, as far as they are known. */
+  /** The consumer's known positions, including those of idle partitions. */
   private static Map<TopicPartition, OffsetAndMetadata> positions(
-      Consumer<byte[], byte[]> consumer, Set<TopicPartition> unplaced) {
+      Consumer<byte[], byte[]> consumer, Set<TopicPartition> unpositioned) {
     Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
-    Set<TopicPartition> placed = new HashSet<>(consumer.assignment());
-    placed.removeAll(unplaced);
-    for (TopicPartition partition : placed) {
+    Set<TopicPartition> positioned = new HashSet<>(consumer.assignment());
+    positioned.removeAll(unpositioned);
+    for (TopicPartition partition : positioned) {
       try {
         long position = consumer.position(partition, Duration.ZERO);
         positions.put(partition, new OffsetAndMetadata(position));
       } catch (TimeoutException e) {
-        // Known after the next poll.
+        // The position is known after the next poll.
       }
     }
     return positions;
   }
 
-  /** Those of the positions that are not stored yet. */
+  /** The positions that are not stored yet. */
   private Map<TopicPartition, Long> advanced(Map<TopicPartition, OffsetAndMetadata> positions) {
     Map<TopicPartition, Long> advanced = new HashMap<>();
     positions.forEach(
@@ -245,11 +244,11 @@ final class IntakeLoop implements Runnable {
     return advanced;
   }
 
-  private void tellWatermark(Map<TopicPartition, OffsetAndMetadata> positions) {
+  private void notifyShards(Map<TopicPartition, OffsetAndMetadata> positions) {
     positions.forEach(
         (partition, position) -> {
           if (!partition.topic().equals(topics.created())) {
-            watermark.stored(partition, position.offset());
+            shards.stored(partition, position.offset());
           }
         });
   }
@@ -270,10 +269,10 @@ final class IntakeLoop implements Runnable {
       return;
     }
     try {
-      consumer.commitSync(offsets, COMMIT);
+      consumer.commitSync(offsets, COMMIT_TIMEOUT);
     } catch (RuntimeException e) {
       log.warn(
-          "Offsets were not committed before a revocation; the next owner reads some records"
+          "Could not commit offsets before a revocation; the next owner will read some records"
               + " again: {}",
           e.toString());
     }
@@ -290,7 +289,7 @@ final class IntakeLoop implements Runnable {
         return;
       }
       Duration longer = pause.multipliedBy(2);
-      pause = longer.compareTo(LONGEST_PAUSE) < 0 ? longer : LONGEST_PAUSE;
+      pause = longer.compareTo(MAX_PAUSE) < 0 ? longer : MAX_PAUSE;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

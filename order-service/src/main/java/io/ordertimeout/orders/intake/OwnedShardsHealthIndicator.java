@@ -11,15 +11,15 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.stereotype.Component;
 
 /**
- * Whether this instance does its share: it has joined its group and the wheels of all its shards
- * are complete. Owning none is a share, too, but only while others serve all of them: after a crash
- * the group gives out nothing until the dead member's session ends.
+ * Health of this instance's shards: up if it has joined its group and the wheels of all its shards
+ * are complete. An instance without shards is up only while other instances serve all of them:
+ * after a crash, the group does not reassign shards until the dead member's session times out.
  */
 @Component
 class OwnedShardsHealthIndicator extends AbstractHealthIndicator {
 
-  /** Some missed heartbeats. */
-  private static final Duration SILENCE = Duration.ofSeconds(5);
+  /** A shard without a heartbeat for this long counts as unserved. */
+  private static final Duration UNSERVED_AFTER = Duration.ofSeconds(5);
 
   private final Shards shards;
   private final Intake intake;
@@ -28,7 +28,7 @@ class OwnedShardsHealthIndicator extends AbstractHealthIndicator {
 
   OwnedShardsHealthIndicator(
       Shards shards, Intake intake, InputTopics inputTopics, ShardHeartbeats heartbeats) {
-    super("it could not be looked up whether other instances serve the shards");
+    super("could not check whether other instances serve the shards");
     this.shards = shards;
     this.intake = intake;
     this.inputTopics = inputTopics;
@@ -43,7 +43,7 @@ class OwnedShardsHealthIndicator extends AbstractHealthIndicator {
     boolean joined = intake.hasJoined();
     List<Integer> unserved =
         layout != null && owned.isEmpty()
-            ? heartbeats.silent(layout.partitions(), SILENCE)
+            ? heartbeats.silent(layout.partitions(), UNSERVED_AFTER)
             : List.of();
     if (layout != null && joined && rebuilding.isEmpty() && unserved.isEmpty()) {
       health.up();

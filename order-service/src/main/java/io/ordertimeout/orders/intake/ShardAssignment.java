@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Turns assigned partitions into owned shards: a shard is owned while its partition of every input
- * topic is assigned to this consumer. Called on the consumer's thread alone.
+ * The partitions assigned to one consumer, and the shards that it owns as a result: a shard is
+ * owned while its partition of every input topic is assigned. Confined to the consumer's thread.
  */
 final class ShardAssignment implements ConsumerRebalanceListener {
 
@@ -25,8 +25,8 @@ final class ShardAssignment implements ConsumerRebalanceListener {
   private final Consumer<Collection<TopicPartition>> beforeRevocation;
   private final Set<TopicPartition> assigned = new HashSet<>();
   private final Set<Integer> owned = new HashSet<>();
-  private final Set<TopicPartition> unplaced = new HashSet<>();
-  private boolean told;
+  private final Set<TopicPartition> unpositioned = new HashSet<>();
+  private boolean received;
 
   ShardAssignment(
       Set<String> inputs, Shards shards, Consumer<Collection<TopicPartition>> beforeRevocation) {
@@ -35,86 +35,87 @@ final class ShardAssignment implements ConsumerRebalanceListener {
     this.beforeRevocation = beforeRevocation;
   }
 
-  /** Whether the group has told this consumer its share, be it none. */
-  boolean isTold() {
-    return told;
+  /** Whether the consumer has received an assignment from the group, even an empty one. */
+  boolean isReceived() {
+    return received;
   }
 
-  /** The assigned partitions of which it is not settled yet where to read from. */
-  Set<TopicPartition> unplaced() {
-    return Set.copyOf(unplaced);
+  /** The assigned partitions whose starting positions are not known yet. */
+  Set<TopicPartition> unpositioned() {
+    return Set.copyOf(unpositioned);
   }
 
-  /** Notes that the consumer was moved to where those are to be read from. */
-  void placed(Set<TopicPartition> partitions) {
-    unplaced.removeAll(partitions);
+  /** Records that the consumer was moved to the starting positions of the partitions. */
+  void positioned(Set<TopicPartition> partitions) {
+    unpositioned.removeAll(partitions);
   }
 
-  /** Notes that the consumer's positions in those are of no use. */
-  void displaced(Set<TopicPartition> partitions) {
-    partitions.stream().filter(assigned::contains).forEach(unplaced::add);
+  /** Records that the consumer's positions in the partitions are invalid. */
+  void positionsLost(Set<TopicPartition> partitions) {
+    partitions.stream().filter(assigned::contains).forEach(unpositioned::add);
   }
 
   @Override
   public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
-    told = true;
+    received = true;
     if (partitions.isEmpty()) {
       return;
     }
     assigned.addAll(partitions);
-    unplaced.addAll(partitions);
-    for (int shard : numbers(partitions)) {
-      if (complete(shard)) {
+    unpositioned.addAll(partitions);
+    for (int shard : shardsOf(partitions)) {
+      if (isComplete(shard)) {
         if (owned.add(shard)) {
-          shards.take(shard);
+          shards.acquire(shard);
         }
       } else {
         log.warn(
-            "Shard {} is not watched yet: its partition is assigned of some input topics only. If"
-                + " it stays so, the members of the group are not configured alike",
+            "Shard {} is not served yet: its partition is assigned for some of the input topics only."
+                + " If this persists, the group's members are configured with different topics",
             shard);
       }
     }
-    log.info("Owns shards {}", new TreeSet<>(owned));
+    log.info("This instance owns shards {}", new TreeSet<>(owned));
   }
 
   @Override
   public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
     beforeRevocation.accept(partitions);
-    letGo(partitions);
+    release(partitions);
   }
 
   @Override
   public void onPartitionsLost(Collection<TopicPartition> partitions) {
     if (!partitions.isEmpty()) {
       log.warn(
-          "The group has given this instance's partitions away, since it was not heard of for the"
-              + " session time-out: {}. What it was about to decide is decided by Postgres",
+          "This instance sent no heartbeat within the session time-out, so the group has reassigned"
+              + " its partitions {}. Its pending decisions do no harm: Postgres decides each order"
+              + " once",
           partitions);
     }
-    letGo(partitions);
+    release(partitions);
   }
 
-  /** Lets go of everything, because the consumer is closed. */
-  void end() {
-    letGo(Set.copyOf(assigned));
+  /** Releases everything, because the consumer is closed. */
+  void close() {
+    release(Set.copyOf(assigned));
   }
 
-  private void letGo(Collection<TopicPartition> partitions) {
+  private void release(Collection<TopicPartition> partitions) {
     partitions.forEach(assigned::remove);
-    partitions.forEach(unplaced::remove);
-    for (int shard : numbers(partitions)) {
+    partitions.forEach(unpositioned::remove);
+    for (int shard : shardsOf(partitions)) {
       if (owned.remove(shard)) {
         shards.release(shard);
       }
     }
   }
 
-  private boolean complete(int shard) {
+  private boolean isComplete(int shard) {
     return inputs.stream().allMatch(topic -> assigned.contains(new TopicPartition(topic, shard)));
   }
 
-  private static Set<Integer> numbers(Collection<TopicPartition> partitions) {
+  private static Set<Integer> shardsOf(Collection<TopicPartition> partitions) {
     return partitions.stream().map(TopicPartition::partition).collect(Collectors.toSet());
   }
 }

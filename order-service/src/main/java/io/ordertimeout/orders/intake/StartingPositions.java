@@ -26,21 +26,21 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Where reading starts on partitions that were just assigned or whose position is not in the log:
- * at what Postgres says is stored, never behind it. Kafka's own reset policies are off, because
- * they skip in silence.
+ * Determines where reading starts on partitions that are newly assigned or whose position is no
+ * longer in the log: at the position stored in Postgres, never after it. Kafka's own reset policies
+ * are off, because they skip records silently.
  *
- * <p>The group's offset may lead back (somebody wants records read again) but not forward (that
- * would be records never stored). Records that are gone before they were stored place a hold on the
- * shard's expiry, in the same transaction that moves the position past them.
+ * <p>The group's committed offset may move reading back (somebody wants records to be read again)
+ * but not forward (records would never be stored). If records were deleted before they were stored,
+ * the transaction that moves the position past them also places a hold on the shard's expiry.
  */
 @Component
 class StartingPositions {
 
   private static final Logger log = LoggerFactory.getLogger(StartingPositions.class);
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
-  /** Where to start, and what was lost before that, if anything was. */
+  /** The offset to start at, and which records before it were lost, if any. */
   private record Start(long offset, @Nullable String loss) {}
 
   private final StoredPositions positions;
@@ -71,103 +71,106 @@ class StartingPositions {
   }
 
   /**
-   * Moves the consumer to where those partitions are to be read from. One without a leader is left
-   * out, and paused, so that it keeps no other from being read.
+   * Moves the consumer to the starting positions of the partitions. Partitions without a leader are
+   * paused instead, so that they do not delay the others.
    *
-   * @return those to which the consumer was moved
+   * @return the partitions in which the consumer was moved
    */
   Set<TopicPartition> seek(Consumer<byte[], byte[]> consumer, Set<TopicPartition> partitions)
       throws InterruptedException {
-    Set<TopicPartition> led = leaders.led(partitions);
-    Set<TopicPartition> unled = new HashSet<>(partitions);
-    unled.removeAll(led);
-    leaveOut(consumer, unled);
-    if (!led.isEmpty()) {
-      seekLed(consumer, led);
-      consumer.resume(led);
+    Set<TopicPartition> withLeader = leaders.withLeader(partitions);
+    Set<TopicPartition> leaderless = new HashSet<>(partitions);
+    leaderless.removeAll(withLeader);
+    pause(consumer, leaderless);
+    if (!withLeader.isEmpty()) {
+      seekToStarts(consumer, withLeader);
+      consumer.resume(withLeader);
     }
-    return led;
+    return withLeader;
   }
 
-  private static void leaveOut(Consumer<byte[], byte[]> consumer, Set<TopicPartition> unled) {
-    if (consumer.paused().containsAll(unled)) {
+  private static void pause(Consumer<byte[], byte[]> consumer, Set<TopicPartition> leaderless) {
+    if (consumer.paused().containsAll(leaderless)) {
       return;
     }
-    log.warn("{} have no leader; they are read as soon as they have one", unled);
-    consumer.pause(unled);
-    // A consumer without a position looks for one, in vain, at the expense of the others.
-    unled.forEach(partition -> consumer.seek(partition, 0));
+    log.warn("{} have no leader; reading starts as soon as they have one", leaderless);
+    consumer.pause(leaderless);
+    // Without any position, the consumer keeps looking it up, which delays the other partitions.
+    leaderless.forEach(partition -> consumer.seek(partition, 0));
   }
 
-  private void seekLed(Consumer<byte[], byte[]> consumer, Set<TopicPartition> partitions) {
+  private void seekToStarts(Consumer<byte[], byte[]> consumer, Set<TopicPartition> partitions) {
     InputTopics.Layout layout = inputTopics.layout();
     if (layout == null) {
       throw new TopicLayoutChangedException();
     }
-    partitions.forEach(partition -> awaitOwnLookUp(consumer, partition));
-    Map<TopicPartition, OffsetAndMetadata> committed = consumer.committed(partitions, PATIENCE);
-    Map<TopicPartition, Long> begins = consumer.beginningOffsets(partitions, PATIENCE);
-    Map<TopicPartition, Long> ends = consumer.endOffsets(partitions, PATIENCE);
+    partitions.forEach(partition -> awaitPositionLookup(consumer, partition));
+    Map<TopicPartition, OffsetAndMetadata> committed = consumer.committed(partitions, TIMEOUT);
+    Map<TopicPartition, Long> begins = consumer.beginningOffsets(partitions, TIMEOUT);
+    Map<TopicPartition, Long> ends = consumer.endOffsets(partitions, TIMEOUT);
     Map<TopicPartition, Stored> stored = positions.of(topics.inputs());
     Map<TopicPartition, Start> starts = new HashMap<>();
     for (TopicPartition partition : partitions) {
       long begin = begins.getOrDefault(partition, 0L);
       long end = ends.getOrDefault(partition, begin);
-      OffsetAndMetadata offset = committed.get(partition);
-      Stored known = stored.get(partition);
+      OffsetAndMetadata groupOffset = committed.get(partition);
+      Stored position = stored.get(partition);
       starts.put(
           partition,
-          known != null
-              ? resume(known, StoredPositions.id(layout, partition), offset, begin, end)
-              : offset != null
-                  ? from(offset.offset(), begin)
-                  : first(consumer, partition, layout, begin, end));
+          position != null
+              ? resume(position, StoredPositions.id(layout, partition), groupOffset, begin, end)
+              : groupOffset != null
+                  ? startAt(groupOffset.offset(), begin)
+                  : firstStart(consumer, partition, layout, begin, end));
     }
     transactions.executeWithoutResult(
-        status -> starts.forEach((partition, start) -> keep(partition, start, layout)));
+        status -> starts.forEach((partition, start) -> store(partition, start, layout)));
     starts.forEach((partition, start) -> consumer.seek(partition, start.offset()));
   }
 
-  // A look-up of the consumer's own that is under way would undo the seek.
-  private static void awaitOwnLookUp(Consumer<byte[], byte[]> consumer, TopicPartition partition) {
+  // A lookup that the consumer has already started would overwrite the position of the seek.
+  private static void awaitPositionLookup(
+      Consumer<byte[], byte[]> consumer, TopicPartition partition) {
     try {
-      consumer.position(partition, PATIENCE);
+      consumer.position(partition, TIMEOUT);
     } catch (InvalidOffsetException e) {
-      // It found nothing, which is what this is here for.
+      // Expected: the consumer has no valid position, which is why it is moved.
     }
   }
 
   private static Start resume(
-      Stored known, String topicId, @Nullable OffsetAndMetadata committed, long begin, long end) {
-    if (!known.topicId().equals(topicId)) {
+      Stored stored, String topicId, @Nullable OffsetAndMetadata committed, long begin, long end) {
+    if (!stored.topicId().equals(topicId)) {
       return new Start(
           begin,
-          "the topic was made anew; whatever its predecessor held from offset "
-              + known.nextOffset()
-              + " on was not read");
+          "the topic was recreated; records of the old topic from offset "
+              + stored.nextOffset()
+              + " on were not read");
     }
-    if (known.nextOffset() > end) {
+    if (stored.nextOffset() > end) {
       return new Start(
           begin,
           "the log ends at offset "
               + end
               + ", before the stored position "
-              + known.nextOffset()
+              + stored.nextOffset()
               + ": Kafka has lost records");
     }
-    if (committed == null || committed.offset() > known.nextOffset()) {
+    if (committed == null || committed.offset() > stored.nextOffset()) {
       if (committed != null) {
         log.warn(
-            "The group's offset {} is ahead of what is stored, {}; reading from there",
+            "The group's committed offset {} is ahead of the stored position {}; reading starts at the"
+                + " stored position",
             committed.offset(),
-            known.nextOffset());
+            stored.nextOffset());
       }
-      return from(known.nextOffset(), begin);
+      return startAt(stored.nextOffset(), begin);
     }
-    return new Start(Math.max(committed.offset(), begin), from(known.nextOffset(), begin).loss());
+    return new Start(
+        Math.max(committed.offset(), begin), startAt(stored.nextOffset(), begin).loss());
   }
 
-  private static Start from(long wanted, long begin) {
+  private static Start startAt(long wanted, long begin) {
     return wanted >= begin
         ? new Start(wanted, null)
         : new Start(
@@ -175,7 +178,7 @@ class StartingPositions {
             "offsets " + wanted + " to " + (begin - 1) + " were deleted before they were read");
   }
 
-  private Start first(
+  private Start firstStart(
       Consumer<byte[], byte[]> consumer,
       TopicPartition partition,
       InputTopics.Layout layout,
@@ -185,17 +188,18 @@ class StartingPositions {
       return new Start(begin, null);
     }
     Instant from = clock.now().minus(startBack);
-    // The end was asked for before: what is appended in between must not be skipped.
+    // The end was read earlier, so that records appended in between are not skipped.
     OffsetAndTimestamp found =
         consumer
-            .offsetsForTimes(Map.of(partition, Math.max(0, from.toEpochMilli())), PATIENCE)
+            .offsetsForTimes(Map.of(partition, Math.max(0, from.toEpochMilli())), TIMEOUT)
             .get(partition);
     long start = found == null ? end : found.offset();
-    log.debug("{} is read for the first time, from {}: offset {}", partition, from, start);
+    log.debug(
+        "{} is read for the first time, from time {}, which is offset {}", partition, from, start);
     return new Start(start, null);
   }
 
-  private void keep(TopicPartition partition, Start start, InputTopics.Layout layout) {
+  private void store(TopicPartition partition, Start start, InputTopics.Layout layout) {
     String loss = start.loss();
     if (loss == null) {
       positions.advance(Map.of(partition, start.offset()), layout);
@@ -203,7 +207,7 @@ class StartingPositions {
     }
     positions.restart(partition, start.offset(), layout);
     if (partition.topic().equals(topics.created())) {
-      log.error("{}: {}. Orders created there are not watched", partition, loss);
+      log.error("{}: {}. Orders created by the lost records are not watched", partition, loss);
     } else {
       holds.placeForLostRecords(partition.partition(), partition + ": " + loss);
     }

@@ -1,30 +1,30 @@
 package io.ordertimeout.orders.operator;
 
 import io.ordertimeout.orders.audit.AuditLog;
-import io.ordertimeout.orders.audit.OperatorAction;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Makes a change and puts it on record in one transaction, once however often it is asked for: a
- * request is known again by its key or, without one, by what it asks for being so already.
- * Thread-safe.
+ * Makes a change and records it in the audit log, in one transaction and only once: a repeated
+ * request is identified by its idempotency key or, without one, by the requested state being in
+ * force already. Thread-safe.
  */
 @Component
 class AuditedChange {
 
-  /** What a change did to what. */
-  record Effect(String subject, @Nullable Object before, @Nullable Object after, boolean wasSo) {
+  /** The effect of a change on its subject. */
+  record Effect(
+      String subject, @Nullable Object before, @Nullable Object after, boolean isUnchanged) {
 
-    /** It changed something. */
+    /** Creates the effect of a change that was made. */
     static Effect changed(String subject, @Nullable Object before, @Nullable Object after) {
       return new Effect(subject, before, after, false);
     }
 
-    /** What is asked for is so already. */
-    static Effect wasSo(String subject) {
+    /** Creates the effect of a change that was not needed. */
+    static Effect unchanged(String subject) {
       return new Effect(subject, null, null, true);
     }
   }
@@ -33,48 +33,47 @@ class AuditedChange {
   @FunctionalInterface
   interface Change {
     /**
-     * Makes it.
+     * Makes the change.
      *
      * @throws ImpossibleChangeException if it cannot be made
-     * @throws UnknownSubjectException if there is nothing to make it to
+     * @throws UnknownSubjectException if its subject does not exist
      */
     Effect make();
   }
 
-  private final AuditLog actions;
+  private final AuditLog audit;
 
-  AuditedChange(AuditLog actions) {
-    this.actions = actions;
+  AuditedChange(AuditLog audit) {
+    this.audit = audit;
   }
 
   @Transactional
-  ChangeResult make(ChangeRequest wish, Change change) {
-    String key = wish.idempotencyKey();
+  ChangeResult make(AuditLog.Request request, Change change) {
+    String key = request.idempotencyKey();
     if (key != null) {
-      actions.lock(wish.actor(), key);
-      Optional<AuditLog.Repeated> earlier = actions.find(wish.actor(), key);
+      audit.lock(request.actor(), key);
+      Optional<AuditLog.Earlier> earlier = audit.find(request.actor(), key);
       if (earlier.isPresent()) {
-        return repeated(earlier.get(), wish, key);
+        return repeated(earlier.get(), request, key);
       }
     }
     Effect effect = change.make();
-    if (effect.wasSo()) {
-      return actions
-          .latest(effect.subject(), wish.kind())
+    if (effect.isUnchanged()) {
+      return audit
+          .latest(effect.subject(), request.kind())
           .map(action -> new ChangeResult(action, true))
-          .orElseThrow(() -> new ImpossibleChangeException("it is so already"));
+          .orElseThrow(() -> new ImpossibleChangeException("this is already the case"));
     }
     return new ChangeResult(
-        actions.add(wish, effect.subject(), effect.before(), effect.after()), false);
+        audit.add(request, effect.subject(), effect.before(), effect.after()), false);
   }
 
-  private ChangeResult repeated(AuditLog.Repeated earlier, ChangeRequest wish, String key) {
-    OperatorAction action = earlier.action();
-    if (action.kind() != wish.kind() || !actions.isSame(earlier.request(), wish)) {
+  private ChangeResult repeated(AuditLog.Earlier earlier, AuditLog.Request request, String key) {
+    if (!audit.isSame(earlier, request)) {
       throw new ImpossibleChangeException(
-          "the idempotency key '%s' was used for something else: %s of %s"
-              .formatted(key, action.kind(), action.at()));
+          "the idempotency key '%s' was used for a different request: %s of %s"
+              .formatted(key, earlier.action().kind(), earlier.action().at()));
     }
-    return new ChangeResult(action, true);
+    return new ChangeResult(earlier.action(), true);
   }
 }

@@ -3,9 +3,9 @@ package io.ordertimeout.orders.operator;
 import io.ordertimeout.orders.audit.OperatorAction;
 
 /**
- * What came of a request.
+ * The result of a requested change.
  *
- * @param action the action as it is on record
- * @param repeated whether it was done before, by an earlier request for the same
+ * @param action the action as the audit log records it
+ * @param repeated whether an earlier request for the same made the change
  */
 public record ChangeResult(OperatorAction action, boolean repeated) {}

@@ -10,27 +10,28 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/** What an operator can do to a dead letter. Thread-safe. */
+/** The operator commands on dead letters. Thread-safe. */
 @Component
 public class DeadLetterCommands {
 
   private record Replayed(String to, boolean corrected) {}
 
-  private final DeadLetterReader shelf;
-  private final AuditLog actions;
+  private final DeadLetterReader reader;
+  private final AuditLog audit;
   private final AuditedChange change;
 
-  DeadLetterCommands(DeadLetterReader shelf, AuditLog actions, AuditedChange change) {
-    this.shelf = shelf;
-    this.actions = actions;
+  DeadLetterCommands(DeadLetterReader reader, AuditLog audit, AuditedChange change) {
+    this.reader = reader;
+    this.audit = audit;
     this.change = change;
   }
 
   /**
-   * Publishes a dead letter again where it came from. Once, unless it is asked for under a key; but
-   * where this fails halfway it may be published twice, which changes nothing.
+   * Publishes a dead letter again to the topic that it came from. Without an idempotency key, a
+   * dead letter is replayed only once. A failure halfway may publish it twice, which changes
+   * nothing.
    *
-   * @param value what to publish instead of its value; null for its value
+   * @param value the value to publish instead of the dead letter's own; null for its own
    * @throws UnknownSubjectException if there is no such dead letter
    */
   public ChangeResult replay(
@@ -41,23 +42,24 @@ public class DeadLetterCommands {
       @Nullable String value,
       String reason) {
     String subject = topic + "-" + partition + "@" + offset;
-    if (!shelf.topics().contains(topic)) {
+    if (!reader.topics().contains(topic)) {
       throw new UnknownSubjectException(
-          "'%s' is no dead-letter topic; those are %s".formatted(topic, shelf.topics()));
+          "'%s' is not a dead-letter topic; the dead-letter topics are %s"
+              .formatted(topic, reader.topics()));
     }
     Map<String, Object> details = new LinkedHashMap<>();
     details.put("deadLetter", subject);
     details.put("value", value == null ? "" : value);
     return change.make(
-        requester.wish(Kind.REPLAY_DEAD_LETTER, reason, details),
+        requester.request(Kind.REPLAY_DEAD_LETTER, reason, details),
         () -> {
           if (requester.idempotencyKey() == null
-              && actions.latest(subject, Kind.REPLAY_DEAD_LETTER).isPresent()) {
-            return Effect.wasSo(subject);
+              && audit.latest(subject, Kind.REPLAY_DEAD_LETTER).isPresent()) {
+            return Effect.unchanged(subject);
           }
           byte[] bytes = value == null ? null : value.getBytes(StandardCharsets.UTF_8);
           String to =
-              shelf
+              reader
                   .replay(topic, partition, offset, bytes)
                   .orElseThrow(
                       () -> new UnknownSubjectException("there is no dead letter " + subject));

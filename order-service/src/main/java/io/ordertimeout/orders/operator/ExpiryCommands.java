@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * What an operator can do to the expiry of many orders. What returns holds for all instances and
- * outlives them. Thread-safe.
+ * The operator commands on the expiry of many orders. A change that has returned is in force on all
+ * instances, and restarts do not undo it. Thread-safe.
  */
 @Component
 public class ExpiryCommands {
@@ -38,10 +38,10 @@ public class ExpiryCommands {
   }
 
   /**
-   * Pauses expiry. Without a key, a pause of the same requester for the same that is in force is
-   * that pause.
+   * Pauses expiry. Without an idempotency key, an equal pause of the same requester that is in
+   * force counts as this one.
    *
-   * @param channel the channel whose orders to hold; null for all
+   * @param channel the channel whose orders to hold; null for all orders
    * @param movesDeadlines whether deadlines move by the part of the pause that their orders live
    *     through
    * @param end when it ends by itself; null for never
@@ -59,10 +59,10 @@ public class ExpiryCommands {
     details.put("movesDeadlines", movesDeadlines);
     details.put("endsAt", endsAt == null ? "" : endsAt.toString());
     return change.make(
-        requester.wish(Kind.PAUSE_EXPIRY, reason, details),
+        requester.request(Kind.PAUSE_EXPIRY, reason, details),
         () -> {
           if (endsAt != null && !endsAt.isAfter(clock.ask())) {
-            throw new ImpossibleChangeException("the pause would end in the past: " + endsAt);
+            throw new ImpossibleChangeException("the pause would end in the past, at " + endsAt);
           }
           NewPause wanted =
               new NewPause(
@@ -70,9 +70,9 @@ public class ExpiryCommands {
           Optional<Pause> same =
               pauses.inForce().stream().filter(pause -> isSame(pause, wanted)).findFirst();
           if (same.isPresent()) {
-            return Effect.wasSo(Long.toString(same.get().id()));
+            return Effect.unchanged(Long.toString(same.get().id()));
           }
-          Pause placed = pauses.place(wanted);
+          Pause placed = pauses.place(wanted).orElseThrow();
           return Effect.changed(Long.toString(placed.id()), null, placed);
         });
   }
@@ -86,7 +86,7 @@ public class ExpiryCommands {
   }
 
   /**
-   * Ends a pause, whoever placed it.
+   * Ends a pause that anybody has placed.
    *
    * @throws UnknownSubjectException if there is no such pause
    * @throws ImpossibleChangeException if it has ended by itself
@@ -94,18 +94,18 @@ public class ExpiryCommands {
   public ChangeResult resume(Requester requester, long id, String reason) {
     String subject = Long.toString(id);
     return change.make(
-        requester.wish(Kind.RESUME_EXPIRY, reason, Map.of("pause", id)),
+        requester.request(Kind.RESUME_EXPIRY, reason, Map.of("pause", id)),
         () -> {
           Pause pause =
               pauses
                   .find(id)
                   .orElseThrow(() -> new UnknownSubjectException("there is no pause " + id));
           if (pause.endedAt() != null) {
-            return Effect.wasSo(subject);
+            return Effect.unchanged(subject);
           }
           if (!pauses.end(id, requester.name())) {
             throw new ImpossibleChangeException(
-                "pause %d has ended by itself at %s".formatted(id, pause.endsAt()));
+                "pause %d has already ended by itself, at %s".formatted(id, pause.endsAt()));
           }
           return Effect.changed(subject, pause, pauses.find(id).orElseThrow());
         });
@@ -119,14 +119,14 @@ public class ExpiryCommands {
   public ChangeResult lift(Requester requester, long id, String reason) {
     String subject = Long.toString(id);
     return change.make(
-        requester.wish(Kind.LIFT_HOLD, reason, Map.of("hold", id)),
+        requester.request(Kind.LIFT_HOLD, reason, Map.of("hold", id)),
         () -> {
           ExpiryHolds.Hold hold =
               holds
                   .find(id)
                   .orElseThrow(() -> new UnknownSubjectException("there is no hold " + id));
           if (!holds.lift(id)) {
-            return Effect.wasSo(subject);
+            return Effect.unchanged(subject);
           }
           return Effect.changed(subject, hold, holds.find(id).orElseThrow());
         });

@@ -1,11 +1,11 @@
 package io.ordertimeout.orders.operator;
 
-/** What is asked for cannot be done to what is there now; asking again does not help. */
+/** A change that cannot be made in the present state; repeating the request does not help. */
 public final class ImpossibleChangeException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 
-  /** Says why, and what that means. */
+  /** Creates the exception with the reason and what follows from it. */
   public ImpossibleChangeException(String message) {
     super(message);
   }

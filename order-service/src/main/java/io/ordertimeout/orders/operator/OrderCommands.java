@@ -7,6 +7,7 @@ import io.ordertimeout.orders.deadline.DecidedBy;
 import io.ordertimeout.orders.deadline.OrderDeadline;
 import io.ordertimeout.orders.deadline.OrderDeadlineRepository;
 import io.ordertimeout.orders.deadline.OrderState;
+import io.ordertimeout.orders.deadline.OrderView;
 import io.ordertimeout.orders.operator.AuditedChange.Effect;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.suspension.ParkedOrders;
@@ -19,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * What an operator can do to one order. Each change holds for all instances once it returns; the
- * wheel of the order's owner learns of it within a second. Thread-safe.
+ * The operator commands on one order. A change that has returned is in force on all instances; the
+ * wheel that holds the order is updated within a second. Thread-safe.
  */
 @Component
 public class OrderCommands {
@@ -31,7 +32,7 @@ public class OrderCommands {
 
   private final OrderDeadlineRepository orders;
   private final ParkedOrders parked;
-  private final AuditLog actions;
+  private final AuditLog audit;
   private final AuditedChange change;
   private final DatabaseClock clock;
   private final Duration maxTimeout;
@@ -39,13 +40,13 @@ public class OrderCommands {
   OrderCommands(
       OrderDeadlineRepository orders,
       ParkedOrders parked,
-      AuditLog actions,
+      AuditLog audit,
       AuditedChange change,
       DatabaseClock clock,
       OrderTimeoutProperties properties) {
     this.orders = orders;
     this.parked = parked;
-    this.actions = actions;
+    this.audit = audit;
     this.change = change;
     this.clock = clock;
     this.maxTimeout = properties.deadline().maxTimeout();
@@ -55,20 +56,20 @@ public class OrderCommands {
    * Moves the deadline of a pending order to a later time.
    *
    * @throws UnknownSubjectException if there is no such order
-   * @throws ImpossibleChangeException if it is decided, or the deadline not later than it is or too
-   *     late
+   * @throws ImpossibleChangeException if the order is decided, or the deadline is not later than
+   *     the present one, or too late
    */
   public ChangeResult extend(
       Requester requester, String orderId, Instant newDeadline, String reason) {
     Instant deadline = newDeadline.truncatedTo(ChronoUnit.MICROS);
     return change.make(
-        requester.wish(
+        requester.request(
             Kind.EXTEND_ORDER, reason, Map.of("orderId", orderId, "deadline", deadline.toString())),
         () -> {
-          OrderDeadline order = pending(orderId);
+          OrderView order = pending(orderId);
           Instant current = Objects.requireNonNull(order.deadline());
           if (current.equals(deadline)) {
-            return Effect.wasSo(orderId);
+            return Effect.unchanged(orderId);
           }
           requireLater(deadline, current, "the order's deadline");
           requireLater(deadline, clock.ask(), "now");
@@ -86,24 +87,24 @@ public class OrderCommands {
   private static void requireLater(Instant deadline, Instant other, String what) {
     if (!deadline.isAfter(other)) {
       throw new ImpossibleChangeException(
-          "the deadline %s is not later than %s, %s; to have the order cancelled, cancel it"
+          "the deadline %s is not later than %s, %s; use the cancel command to cancel the order"
               .formatted(deadline, what, other));
     }
   }
 
   /**
-   * Closes a pending order: it has no timeout any more, and nobody is told.
+   * Closes a pending order, which then has no timeout any more. No event is published.
    *
    * @throws UnknownSubjectException if there is no such order
-   * @throws ImpossibleChangeException if it is decided otherwise
+   * @throws ImpossibleChangeException if it was decided otherwise
    */
   public ChangeResult close(Requester requester, String orderId, String reason) {
     return change.make(
-        requester.wish(Kind.CLOSE_ORDER, reason, Map.of("orderId", orderId)),
+        requester.request(Kind.CLOSE_ORDER, reason, Map.of("orderId", orderId)),
         () -> {
-          OrderDeadline order = known(orderId);
+          OrderView order = known(orderId);
           if (order.decidedBy() == DecidedBy.OPERATOR) {
-            return Effect.wasSo(orderId);
+            return Effect.unchanged(orderId);
           }
           requirePending(order);
           orders.close(orderId, reason);
@@ -115,29 +116,29 @@ public class OrderCommands {
   }
 
   /**
-   * Makes a pending order due at once. It is cancelled by the way of every due order: not before
+   * Makes a pending order due immediately. It is then cancelled like every due order: not before
    * all payments until now are read, and not while expiry is paused or held.
    *
    * @throws UnknownSubjectException if there is no such order
-   * @throws ImpossibleChangeException if it is decided otherwise
+   * @throws ImpossibleChangeException if it was decided otherwise
    */
   public ChangeResult cancel(Requester requester, String orderId, String reason) {
     return change.make(
-        requester.wish(Kind.CANCEL_ORDER, reason, Map.of("orderId", orderId)),
+        requester.request(Kind.CANCEL_ORDER, reason, Map.of("orderId", orderId)),
         () -> {
-          OrderDeadline order = known(orderId);
-          boolean askedBefore = actions.latest(orderId, Kind.CANCEL_ORDER).isPresent();
+          OrderView order = known(orderId);
+          boolean askedBefore = audit.latest(orderId, Kind.CANCEL_ORDER).isPresent();
           if (askedBefore && order.state() == OrderState.CANCELLED) {
-            return Effect.wasSo(orderId);
+            return Effect.unchanged(orderId);
           }
           requirePending(order);
           Instant now = clock.ask();
           if (!Objects.requireNonNull(order.deadline()).isAfter(now)) {
             if (askedBefore) {
-              return Effect.wasSo(orderId);
+              return Effect.unchanged(orderId);
             }
             throw new ImpossibleChangeException(
-                "the order is due since " + order.deadline() + " and about to be decided");
+                "the order has been due since " + order.deadline() + " and is about to be decided");
           }
           orders.moveDeadline(orderId, now);
           return Effect.changed(orderId, new DeadlineOf(order.deadline()), new DeadlineOf(now));
@@ -151,12 +152,12 @@ public class OrderCommands {
    */
   public ChangeResult release(Requester requester, String orderId, String reason) {
     return change.make(
-        requester.wish(Kind.RELEASE_ORDER, reason, Map.of("orderId", orderId)),
+        requester.request(Kind.RELEASE_ORDER, reason, Map.of("orderId", orderId)),
         () -> {
           ParkedOrders.Parked was = parked.find(orderId).orElse(null);
           if (was == null) {
-            if (actions.latest(orderId, Kind.RELEASE_ORDER).isPresent()) {
-              return Effect.wasSo(orderId);
+            if (audit.latest(orderId, Kind.RELEASE_ORDER).isPresent()) {
+              return Effect.unchanged(orderId);
             }
             throw new UnknownSubjectException("no order '" + orderId + "' is parked");
           }
@@ -165,22 +166,23 @@ public class OrderCommands {
         });
   }
 
-  private OrderDeadline pending(String orderId) {
-    OrderDeadline order = known(orderId);
+  private OrderView pending(String orderId) {
+    OrderView order = known(orderId);
     requirePending(order);
     return order;
   }
 
-  private OrderDeadline known(String orderId) {
+  private OrderView known(String orderId) {
     return orders
         .lock(orderId)
+        .map(OrderDeadline::view)
         .orElseThrow(() -> new UnknownSubjectException("there is no order '" + orderId + "'"));
   }
 
-  private static void requirePending(OrderDeadline order) {
+  private static void requirePending(OrderView order) {
     if (order.state() != OrderState.PENDING) {
       throw new ImpossibleChangeException(
-          "the order is %s since %s, and a decision is never changed"
+          "the order has been %s since %s, and a decision is never changed"
               .formatted(order.state(), order.decidedAt()));
     }
   }

@@ -4,25 +4,27 @@ import io.ordertimeout.orders.audit.AuditLog;
 import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
 import io.ordertimeout.orders.deadline.OrderDeadline;
+import io.ordertimeout.orders.deadline.OrderView;
+import io.ordertimeout.orders.deadline.PaymentConflicts;
+import io.ordertimeout.orders.suspension.Interruptions;
+import io.ordertimeout.orders.suspension.Interruptions.Interruption;
+import io.ordertimeout.orders.suspension.Interruptions.Lifetime;
 import io.ordertimeout.orders.suspension.ParkedOrders;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
 import tools.jackson.databind.JsonNode;
 
 /**
- * What happened to one order, by whom and when. Put together from what the tables hold anyway;
- * nothing is written for it alone. Thread-safe.
+ * The history of one order, assembled from what the tables contain anyway; nothing is stored for it
+ * alone. Thread-safe.
  */
 @Component
 public class OrderHistory {
@@ -31,15 +33,15 @@ public class OrderHistory {
   public enum Happening {
     /** The shop created it. */
     CREATED,
-    /** Its first event was stored, and its deadline armed if it was pending. */
+    /** Its first event was stored and, if it was pending, its deadline was armed. */
     REGISTERED,
-    /** It was moved by an interruption or an operator. */
+    /** Its deadline was moved by an interruption or an operator. */
     EXTENDED,
-    /** An operator asked for it to be cancelled. */
+    /** An operator requested its cancellation. */
     CANCELLATION_REQUESTED,
-    /** It is not to be decided for now. */
+    /** It was parked: it must not be cancelled for now. */
     PARKED,
-    /** An operator let it be decided again. */
+    /** An operator released it. */
     RELEASED,
     /** The customer paid. */
     PAID,
@@ -49,139 +51,132 @@ public class OrderHistory {
     CANCELLED,
     /** Kafka acknowledged its cancellation. */
     PUBLISHED,
-    /** A payment found it cancelled or closed. */
+    /** A payment met it after it was cancelled or closed. */
     CONFLICT,
     /** Kafka acknowledged the conflict. */
     CONFLICT_PUBLISHED
   }
 
   /**
-   * One thing that happened.
+   * One entry of a history.
    *
-   * @param at when; null if it was not noted
-   * @param what what
-   * @param by who or what did it
-   * @param details the rest of what is known of it
+   * @param at when it happened; null if the time is not known
+   * @param what what happened
+   * @param by who or what caused it
+   * @param details what else is known of it
    */
   public record Entry(
       @Nullable Instant at, Happening what, String by, Map<String, String> details) {}
 
-  private static final Map<Kind, Happening> DONE =
+  private static final Map<Kind, Happening> ACTIONS_ON_ORDERS =
       Map.of(
           Kind.EXTEND_ORDER, Happening.EXTENDED,
           Kind.CANCEL_ORDER, Happening.CANCELLATION_REQUESTED,
           Kind.RELEASE_ORDER, Happening.RELEASED,
           Kind.CLOSE_ORDER, Happening.CLOSED);
 
-  private static final String CONFLICTS =
-      """
-      select payment_id, paid_at, detected_at, published_at from payment_conflict
-      where order_id = ? order by detected_at, payment_id
-      """;
-
-  private static final String APPLIED =
-      """
-      select i.began_at, i.ended_at, i.shard is null as paused
-      from interruption i join order_deadline d on d.order_id = ?
-      where (i.shard is null or i.shard = d.shard) and (i.channel is null or i.channel = d.channel)
-        and i.ended_at > d.created_at and i.ended_at <= d.extended_until
-        and i.began_at < d.deadline
-      order by i.ended_at
-      """;
-
-  private final AuditLog actions;
+  private final AuditLog audit;
   private final ParkedOrders parked;
-  private final JdbcTemplate jdbc;
+  private final Interruptions interruptions;
+  private final PaymentConflicts conflicts;
 
-  OrderHistory(AuditLog actions, ParkedOrders parked, JdbcTemplate jdbc) {
-    this.actions = actions;
+  OrderHistory(
+      AuditLog audit,
+      ParkedOrders parked,
+      Interruptions interruptions,
+      PaymentConflicts conflicts) {
+    this.audit = audit;
     this.parked = parked;
-    this.jdbc = jdbc;
+    this.interruptions = interruptions;
+    this.conflicts = conflicts;
   }
 
-  /** What happened to an order, in order. */
-  List<Entry> of(OrderDeadline order) {
+  /**
+   * Returns what has happened to an order, in order.
+   *
+   * @param lifetime what an interruption has to know of the order; empty while its creation is not
+   *     known
+   */
+  List<Entry> of(OrderDeadline row, Optional<Lifetime> lifetime) {
+    OrderView order = row.view();
     List<Entry> entries = new ArrayList<>();
     if (order.createdAt() != null) {
       entries.add(
           entry(order.createdAt(), Happening.CREATED, "shop", details("policy", order.policy())));
     }
-    // Others may have subjects of the same name: pause 1 is not order 1.
-    List<OperatorAction> done =
-        actions.of(order.orderId()).stream().filter(a -> DONE.containsKey(a.kind())).toList();
+    // Subjects of other kinds may have the same name: pause 1 is not order 1.
+    List<OperatorAction> actions =
+        audit.of(order.orderId()).stream()
+            .filter(action -> ACTIONS_ON_ORDERS.containsKey(action.kind()))
+            .toList();
     entries.add(
         entry(
-            order.registeredAt(),
+            row.registeredAt(),
             Happening.REGISTERED,
             "intake",
-            details("shard", order.shard(), "deadline", firstDeadline(order, done))));
-    interruptions(order, entries);
-    done.forEach(action -> entries.add(done(action)));
+            details("shard", order.shard(), "deadline", firstDeadline(row, actions))));
+    lifetime.map(interruptions::applied).orElse(List.of()).stream()
+        .map(OrderHistory::extended)
+        .forEach(entries::add);
+    actions.stream().map(OrderHistory::action).forEach(entries::add);
     parked
         .find(order.orderId())
-        .ifPresent(
-            p ->
-                entries.add(
-                    entry(
-                        p.parkedAt(), Happening.PARKED, "service", details("reason", p.reason()))));
-    decision(order, entries);
-    conflicts(order, entries);
-    // Nothing comes before it, though the clock of the shop that says when may be fast.
+        .map(p -> entry(p.parkedAt(), Happening.PARKED, "service", details("reason", p.reason())))
+        .ifPresent(entries::add);
+    addDecision(row, entries);
+    conflicts.of(order.orderId()).forEach(conflict -> addConflict(conflict, entries));
+    // The creation comes first, even if the clock of the shop that stated its time was fast.
     entries.sort(
         Comparator.comparing((Entry entry) -> entry.what() != Happening.CREATED)
             .thenComparing(Entry::at, Comparator.nullsFirst(Comparator.naturalOrder())));
     return entries;
   }
 
-  private void interruptions(OrderDeadline order, List<Entry> entries) {
-    jdbc.query(
-        APPLIED,
-        rs -> {
-          entries.add(
-              entry(
-                  instant(rs, "ended_at"),
-                  Happening.EXTENDED,
-                  rs.getBoolean("paused") ? "pause" : "outage",
-                  details("from", instant(rs, "began_at"), "to", instant(rs, "ended_at"))));
-        },
-        order.orderId());
-  }
-
-  /** The deadline before anybody moved it; null if that is not known. */
-  private static @Nullable String firstDeadline(OrderDeadline order, List<OperatorAction> done) {
+  /** Returns the deadline before anything moved it; null if that is not known. */
+  private static @Nullable String firstDeadline(OrderDeadline row, List<OperatorAction> actions) {
+    OrderView order = row.view();
     Instant deadline = order.deadline();
-    if (order.createdAt() == null || deadline == null || order.extendedUntil() != null) {
+    if (order.createdAt() == null || deadline == null || row.extendedUntil() != null) {
       return null;
     }
-    return done.stream()
+    return actions.stream()
         .map(action -> deadline(action.before()))
         .filter(before -> !before.isEmpty())
         .findFirst()
         .orElse(deadline.toString());
   }
 
-  private static String deadline(@Nullable JsonNode of) {
-    return of == null ? "" : of.path("deadline").asString("");
+  private static String deadline(@Nullable JsonNode state) {
+    return state == null ? "" : state.path("deadline").asString("");
   }
 
-  private static Entry done(OperatorAction action) {
+  private static Entry extended(Interruption interruption) {
+    return entry(
+        interruption.endedAt(),
+        Happening.EXTENDED,
+        interruption.isPause() ? "pause" : "outage",
+        details("from", interruption.beganAt(), "to", interruption.endedAt()));
+  }
+
+  private static Entry action(OperatorAction action) {
     String before = deadline(action.before());
     String after = deadline(action.after());
-    boolean moved = !before.equals(after);
+    boolean isMoved = !before.equals(after);
     return entry(
         action.at(),
-        Objects.requireNonNull(DONE.get(action.kind())),
+        Objects.requireNonNull(ACTIONS_ON_ORDERS.get(action.kind())),
         action.actor(),
         details(
             "reason",
             action.reason(),
             "before",
-            moved ? before : null,
+            isMoved ? before : null,
             "after",
-            moved ? after : null));
+            isMoved ? after : null));
   }
 
-  private static void decision(OrderDeadline order, List<Entry> entries) {
+  private static void addDecision(OrderDeadline row, List<Entry> entries) {
+    OrderView order = row.view();
     Instant at = order.decidedAt();
     switch (order.state()) {
       case PENDING -> {
@@ -193,11 +188,11 @@ public class OrderHistory {
                   at,
                   Happening.PAID,
                   "payment " + order.paymentId(),
-                  details("paidAt", order.paidAt())));
+                  details("paidAt", row.paidAt())));
       case CLOSED -> {
         switch (Objects.requireNonNull(order.decidedBy())) {
           case OPERATOR -> {
-            // The operator's action says it.
+            // The operator's action is in the history already.
           }
           case STALE ->
               entries.add(
@@ -205,48 +200,41 @@ public class OrderHistory {
                       at,
                       Happening.CLOSED,
                       "intake",
-                      details("reason", "first seen long after its deadline")));
+                      details("reason", "first read long after its deadline")));
           default ->
               entries.add(
                   entry(
                       at,
                       Happening.CLOSED,
                       "shop",
-                      details("closedAt", order.closedAt(), "reason", order.closeReason())));
+                      details("closedAt", row.closedAt(), "reason", row.closeReason())));
         }
       }
       case CANCELLED -> {
         entries.add(
             entry(at, Happening.CANCELLED, "expiry", details("deadline", order.deadline())));
-        if (order.publishedAt() != null) {
-          entries.add(entry(order.publishedAt(), Happening.PUBLISHED, "relay", Map.of()));
+        if (row.publishedAt() != null) {
+          entries.add(entry(row.publishedAt(), Happening.PUBLISHED, "relay", Map.of()));
         }
       }
     }
   }
 
-  private void conflicts(OrderDeadline order, List<Entry> entries) {
-    jdbc.query(
-        CONFLICTS,
-        rs -> {
-          String payment = rs.getString("payment_id");
-          entries.add(
-              entry(
-                  instant(rs, "detected_at"),
-                  Happening.CONFLICT,
-                  "payment " + payment,
-                  details("paidAt", instant(rs, "paid_at"))));
-          Instant publishedAt = instant(rs, "published_at");
-          if (publishedAt != null) {
-            entries.add(
-                entry(
-                    publishedAt,
-                    Happening.CONFLICT_PUBLISHED,
-                    "relay",
-                    details("payment", payment)));
-          }
-        },
-        order.orderId());
+  private static void addConflict(PaymentConflicts.Conflict conflict, List<Entry> entries) {
+    entries.add(
+        entry(
+            conflict.detectedAt(),
+            Happening.CONFLICT,
+            "payment " + conflict.paymentId(),
+            details("paidAt", conflict.paidAt())));
+    if (conflict.publishedAt() != null) {
+      entries.add(
+          entry(
+              conflict.publishedAt(),
+              Happening.CONFLICT_PUBLISHED,
+              "relay",
+              details("payment", conflict.paymentId())));
+    }
   }
 
   private static Entry entry(
@@ -254,7 +242,7 @@ public class OrderHistory {
     return new Entry(at, what, by, details);
   }
 
-  /** Pairs of names and values, without those that are not known. */
+  /** Builds a map from pairs of names and values, leaving out values that are not known. */
   private static Map<String, String> details(@Nullable Object... pairs) {
     Map<String, String> details = new TreeMap<>();
     for (int i = 0; i < pairs.length; i += 2) {
@@ -264,10 +252,5 @@ public class OrderHistory {
       }
     }
     return details;
-  }
-
-  private static @Nullable Instant instant(ResultSet rs, String column) throws SQLException {
-    OffsetDateTime time = rs.getObject(column, OffsetDateTime.class);
-    return time == null ? null : time.toInstant();
   }
 }

@@ -3,6 +3,7 @@ package io.ordertimeout.orders.operator;
 import io.ordertimeout.orders.deadline.OrderDeadline;
 import io.ordertimeout.orders.deadline.OrderDeadlineRepository;
 import io.ordertimeout.orders.deadline.OrderState;
+import io.ordertimeout.orders.deadline.OrderView;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -15,26 +16,29 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
-/** Finds orders, page by page; a page costs what is on it, however far in it is. Thread-safe. */
+/**
+ * Finds orders page by page; the cost of a page depends on its size, not on its position.
+ * Thread-safe.
+ */
 @Component
 public class OrderSearch {
 
   /**
-   * What to look for.
+   * The criteria of a search.
    *
    * @param states the states an order may have; empty for any
-   * @param dueFrom the earliest deadline; null for any
-   * @param dueTo the first deadline that is too late; null for any
-   * @param prefix how the order's id begins; empty for any
+   * @param dueFrom earliest deadline, inclusive; null for any
+   * @param dueTo latest deadline, exclusive; null for any
+   * @param prefix the beginning of the order's id; empty for any
    */
   public record Query(
       Set<OrderState> states, @Nullable Instant dueFrom, @Nullable Instant dueTo, String prefix) {}
 
   /**
-   * Some orders: by their ids if looked for by a prefix, else by their deadlines.
+   * A page of orders: by id if the search has a prefix, else by deadline.
    *
    * @param orders the orders
-   * @param next what to ask for the page behind with; null if there is none
+   * @param next the cursor of the next page; null if this is the last
    */
   public record Page(List<OrderView> orders, @Nullable String next) {}
 
@@ -50,9 +54,9 @@ public class OrderSearch {
   /**
    * Finds a page of orders.
    *
-   * @param after what the page before gave as its next; null for the first
-   * @param limit most orders on the page
-   * @throws IllegalArgumentException if {@code after} is of no page
+   * @param after the cursor from the previous page; null for the first page
+   * @param limit maximum number of orders on the page
+   * @throws IllegalArgumentException if {@code after} is not a cursor
    */
   @Transactional(readOnly = true, timeout = 10)
   public Page find(Query query, @Nullable String after, int limit) {
@@ -66,8 +70,8 @@ public class OrderSearch {
             ? byDeadline(states, from, to, after, limit + 1)
             : byPrefix(query.prefix(), states, from, to, after, limit + 1);
     List<OrderDeadline> page = found.subList(0, Math.min(limit, found.size()));
-    String next = found.size() > limit ? cursor(page.get(limit - 1)) : null;
-    return new Page(page.stream().map(OrderView::of).toList(), next);
+    String next = found.size() > limit ? cursor(page.get(limit - 1).view()) : null;
+    return new Page(page.stream().map(OrderDeadline::view).toList(), next);
   }
 
   private List<OrderDeadline> byDeadline(
@@ -79,12 +83,12 @@ public class OrderSearch {
   private List<OrderDeadline> byPrefix(
       String prefix, String[] states, Instant from, Instant to, @Nullable String after, int limit) {
     String first = after == null ? prefix : Cursor.parse(after).orderId();
-    // Behind every text that begins with the prefix, since no character is greater.
+    // Greater than every text that begins with the prefix, since no character is greater.
     String end = prefix + new String(Character.toChars(Character.MAX_CODE_POINT)).repeat(4);
     return orders.findByPrefix(first, after == null, end, states, from, to, limit);
   }
 
-  private static String cursor(OrderDeadline order) {
+  private static String cursor(OrderView order) {
     return new Cursor(Objects.requireNonNullElse(order.deadline(), FIRST), order.orderId()).text();
   }
 
@@ -101,7 +105,7 @@ public class OrderSearch {
       String[] parts =
           new String(Base64.getUrlDecoder().decode(text), StandardCharsets.UTF_8).split(" ", 2);
       if (parts.length < 2) {
-        throw new IllegalArgumentException("not the 'next' of a page: " + text);
+        throw new IllegalArgumentException("not the 'next' cursor of a page: " + text);
       }
       return new Cursor(Instant.EPOCH.plus(Long.parseLong(parts[0]), ChronoUnit.MICROS), parts[1]);
     }

@@ -1,11 +1,11 @@
 package io.ordertimeout.orders.operator;
 
-/** What is asked for does not exist. */
+/** The subject of a request does not exist. */
 public final class UnknownSubjectException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 
-  /** Says what does not exist. */
+  /** Creates the exception with the name of what does not exist. */
   public UnknownSubjectException(String message) {
     super(message);
   }

@@ -7,8 +7,9 @@ import java.security.NoSuchAlgorithmException;
 import java.util.UUID;
 
 /**
- * The id of an event, made of what it is about, so that it is the same whoever publishes it and
- * however often: a name-based UUID, version 5 (RFC 9562, section 5.5).
+ * The id of an event, derived from its order and payment, so that it stays the same however often
+ * and by whichever instance the event is published: a name-based UUID, version 5 (RFC 9562, section
+ * 5.5).
  */
 public final class EventId {
 
@@ -16,10 +17,17 @@ public final class EventId {
 
   private EventId() {}
 
+  /** Derives the id of an event. */
   public static UUID of(OutboxEvent event) {
-    // Length first, so that no two pairs of order and payment make the same name.
-    return nameBased(
-        event.kind() + ":" + event.orderId().length() + ":" + event.orderId() + event.paymentId());
+    if (event instanceof OutboxEvent.PaymentConflict conflict) {
+      return of("ORDER_PAYMENT_CONFLICT", event.orderId(), conflict.paymentId());
+    }
+    return of("ORDER_CANCELLED", event.orderId(), "");
+  }
+
+  private static UUID of(String kind, String orderId, String paymentId) {
+    // The length comes first, so that no two pairs of order and payment have the same name.
+    return nameBased(kind + ":" + orderId.length() + ":" + orderId + paymentId);
   }
 
   private static UUID nameBased(String name) {

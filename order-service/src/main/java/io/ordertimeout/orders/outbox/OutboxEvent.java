@@ -3,39 +3,69 @@ package io.ordertimeout.orders.outbox;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/**
- * An event that was decided and committed, waiting to be published.
- *
- * @param id the row's id
- * @param kind what it tells
- * @param orderId the order
- * @param paymentId the payment in conflict, empty for other kinds
- * @param shard the order's shard
- * @param createdAt when the order was created, if known
- * @param deadline when it was to be paid by, if known
- * @param cancelledAt when it was cancelled, if it was
- * @param paidAt when it was paid, for a conflict
- * @param traceparent the one kept with the order, if it is traced
- * @param writtenAt when the event was written to the outbox
- */
-public record OutboxEvent(
-    long id,
-    Kind kind,
-    String orderId,
-    String paymentId,
-    int shard,
-    @Nullable Instant createdAt,
-    @Nullable Instant deadline,
-    @Nullable Instant cancelledAt,
-    @Nullable Instant paidAt,
-    @Nullable String traceparent,
-    Instant writtenAt) {
+/** An event that is decided and committed, and waits to be published. */
+public sealed interface OutboxEvent {
 
-  /** What an event tells. */
-  public enum Kind {
-    /** An order was not paid by its deadline. */
-    ORDER_CANCELLED,
-    /** A payment found its order cancelled or closed. */
-    ORDER_PAYMENT_CONFLICT
+  /**
+   * What all events have.
+   *
+   * @param id the row's id
+   * @param orderId the order
+   * @param shard the order's shard
+   * @param traceparent the parent of the event's spans, if the order is traced
+   * @param writtenAt when the event was written to the outbox
+   */
+  record Envelope(
+      long id, String orderId, int shard, @Nullable String traceparent, Instant writtenAt) {}
+
+  /** What all events have. */
+  Envelope envelope();
+
+  /** The row's id. */
+  default long id() {
+    return envelope().id();
+  }
+
+  /** The order. */
+  default String orderId() {
+    return envelope().orderId();
+  }
+
+  /** The order's shard. */
+  default int shard() {
+    return envelope().shard();
+  }
+
+  /**
+   * The cancellation of an order that was not paid by its deadline.
+   *
+   * @param createdAt when the order was created
+   * @param deadline its payment deadline
+   * @param cancelledAt when it was cancelled
+   */
+  record OrderCancelled(
+      Envelope envelope, @Nullable Instant createdAt, Instant deadline, Instant cancelledAt)
+      implements OutboxEvent {}
+
+  /**
+   * The conflict between a payment and an order that is cancelled or closed.
+   *
+   * @param paymentId the payment
+   * @param paidAt when it was made
+   * @param deadline the order's payment deadline, if its creation is known
+   * @param cancelledAt when the order was cancelled; null if it was closed
+   */
+  record PaymentConflict(
+      Envelope envelope,
+      String paymentId,
+      @Nullable Instant paidAt,
+      @Nullable Instant deadline,
+      @Nullable Instant cancelledAt)
+      implements OutboxEvent {
+
+    /** Returns whether the payment was made in time and only arrived too late. */
+    public boolean isPaidInTime() {
+      return paidAt != null && deadline != null && !paidAt.isAfter(deadline);
+    }
   }
 }

@@ -1,57 +1,83 @@
 package io.ordertimeout.orders.outbox;
 
-import java.math.BigDecimal;
+import static io.ordertimeout.orders.platform.postgres.ResultSets.instant;
+import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
+
+import io.ordertimeout.orders.outbox.OutboxEvent.Envelope;
+import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
+import io.ordertimeout.orders.outbox.OutboxEvent.PaymentConflict;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Repository;
 
-/** The outbox table. Rows come into it by the statements that decide. Thread-safe. */
+/**
+ * The outbox table. The statements that decide insert its rows, and the one that records a
+ * publication deletes them; both contain the parts that are defined here. Thread-safe.
+ */
 @Repository
 public class OutboxRows {
 
+  private static final String COLUMNS =
+      """
+      id, kind, order_id, payment_id, shard, created_at, deadline, cancelled_at, paid_at,
+      traceparent, written_at
+      """;
+
+  /**
+   * SQL statement: inserts an event for each row of {@code cancelled}, which has the columns of an
+   * order, and returns the events as {@link #event} reads them.
+   */
+  public static final String INSERT_CANCELLED =
+      """
+      insert into outbox (kind, order_id, shard, created_at, deadline, cancelled_at, traceparent)
+      select 'ORDER_CANCELLED', order_id, shard, created_at, deadline, decided_at, traceparent
+      from cancelled
+      returning %s
+      """
+          .formatted(COLUMNS);
+
+  /**
+   * SQL statement: inserts an event for each row of {@code conflict}, which has the columns that
+   * are inserted, and returns the events as {@link #event} reads them.
+   */
+  public static final String INSERT_CONFLICTS =
+      """
+      insert into outbox (
+        kind, order_id, payment_id, shard, created_at, deadline, cancelled_at, paid_at,
+        traceparent)
+      select
+        'ORDER_PAYMENT_CONFLICT', order_id, payment_id, shard, created_at, deadline, cancelled_at,
+        paid_at, traceparent
+      from conflict
+      returning %s
+      """
+          .formatted(COLUMNS);
+
+  /**
+   * SQL statement: deletes the rows {@code :ids} of the shards {@code :shards}, pair by pair, and
+   * returns their {@code order_id}, {@code kind} and {@code payment_id}.
+   */
+  public static final String DELETE =
+      """
+      delete from outbox o
+      using unnest(:shards::int[], :ids::bigint[]) as d(shard, id)
+      where o.shard = d.shard and o.id = d.id
+      returning o.order_id, o.kind, o.payment_id
+      """;
+
   private static final String LEFT_BEHIND =
       """
-      select
-        id, kind, order_id, payment_id, shard, created_at, deadline, cancelled_at, paid_at,
-        traceparent, written_at
-      from outbox
+      select %s from outbox
       where shard = any(?::int[]) and written_at < clock_timestamp() - make_interval(secs => ?)
       order by id
       limit ?
-      """;
-
-  private static final String DELETE =
       """
-      with published as (
-        delete from outbox o
-        using unnest(?::int[], ?::bigint[]) as d(shard, id)
-        where o.shard = d.shard and o.id = d.id
-        returning o.order_id, o.kind, o.payment_id
-      ), conflict as (
-        update payment_conflict c set published_at = clock_timestamp()
-        from published p
-        where p.kind = 'ORDER_PAYMENT_CONFLICT'
-          and c.order_id = p.order_id and c.payment_id = p.payment_id
-      ), cancelled as (
-        update order_deadline d set published_at = clock_timestamp()
-        from published p
-        where p.kind = 'ORDER_CANCELLED' and d.order_id = p.order_id
-        returning d.currency, d.amount
-      )
-      select currency, sum(amount) as amount from cancelled
-      where currency is not null and amount is not null
-      group by currency
-      """;
+          .formatted(COLUMNS);
 
   private static final String COUNT = "select count(*) from outbox where shard = any(?::int[])";
 
@@ -61,54 +87,63 @@ public class OutboxRows {
     this.jdbc = jdbc;
   }
 
-  /** Reads an event from a row that has all columns of the outbox. */
-  public static OutboxEvent event(ResultSet rs, int rowNumber) throws SQLException {
-    return new OutboxEvent(
-        rs.getLong("id"),
-        OutboxEvent.Kind.valueOf(rs.getString("kind")),
-        rs.getString("order_id"),
-        rs.getString("payment_id"),
-        rs.getInt("shard"),
-        instant(rs, "created_at"),
-        instant(rs, "deadline"),
-        instant(rs, "cancelled_at"),
-        instant(rs, "paid_at"),
-        rs.getString("traceparent"),
-        Objects.requireNonNull(instant(rs, "written_at")));
+  /** Returns at most {@code limit} events of those shards that are older than that, by id. */
+  public List<OutboxEvent> leftBehind(Set<Integer> shards, double olderThanSeconds, int limit) {
+    return jdbc.query(LEFT_BEHIND, OutboxRows::event, array(shards), olderThanSeconds, limit);
   }
 
-  /** At most {@code limit} rows of those shards that are older than the grace, oldest first. */
-  public List<OutboxEvent> leftBehind(Set<Integer> shards, double graceSeconds, int limit) {
-    return jdbc.query(LEFT_BEHIND, OutboxRows::event, array(shards), graceSeconds, limit);
-  }
-
-  /**
-   * Deletes published rows and notes the time with their orders; returns the amounts of the
-   * cancelled ones, by currency.
-   */
-  public Map<String, BigDecimal> delete(Collection<OutboxEvent> published) {
-    Map<String, BigDecimal> amounts = new HashMap<>();
-    jdbc.query(
-        DELETE,
-        rs -> {
-          amounts.put(rs.getString("currency"), rs.getBigDecimal("amount"));
-        },
-        published.stream().mapToInt(OutboxEvent::shard).toArray(),
-        published.stream().mapToLong(OutboxEvent::id).toArray());
-    return amounts;
-  }
-
-  /** How many rows of those shards wait. */
+  /** Counts the events of those shards. */
   public long count(Set<Integer> shards) {
     return Objects.requireNonNull(jdbc.queryForObject(COUNT, Long.class, (Object) array(shards)));
   }
 
-  private static int[] array(Set<Integer> shards) {
-    return shards.stream().mapToInt(Integer::intValue).toArray();
+  /** Reads an event from a row that has all columns of the outbox. */
+  public static OutboxEvent event(ResultSet row, int rowNumber) throws SQLException {
+    Envelope envelope =
+        new Envelope(
+            row.getLong("id"),
+            row.getString("order_id"),
+            row.getInt("shard"),
+            row.getString("traceparent"),
+            requiredInstant(row, "written_at"));
+    String kind = row.getString("kind");
+    return switch (kind) {
+      case "ORDER_CANCELLED" -> cancelled(envelope, row);
+      case "ORDER_PAYMENT_CONFLICT" ->
+          new PaymentConflict(
+              envelope,
+              row.getString("payment_id"),
+              instant(row, "paid_at"),
+              instant(row, "deadline"),
+              instant(row, "cancelled_at"));
+      default -> throw new IllegalStateException("unknown kind of outbox row: " + kind);
+    };
   }
 
-  private static @Nullable Instant instant(ResultSet rs, String column) throws SQLException {
-    OffsetDateTime time = rs.getObject(column, OffsetDateTime.class);
-    return time == null ? null : time.toInstant();
+  /** Reads the cancellations that {@link #INSERT_CANCELLED} returns. */
+  public static OrderCancelled cancelled(ResultSet row, int rowNumber) throws SQLException {
+    return (OrderCancelled) event(row, rowNumber);
+  }
+
+  private static OrderCancelled cancelled(Envelope envelope, ResultSet row) throws SQLException {
+    return new OrderCancelled(
+        envelope,
+        instant(row, "created_at"),
+        requiredInstant(row, "deadline"),
+        requiredInstant(row, "cancelled_at"));
+  }
+
+  /** Returns the ids of the events' rows, in their order. */
+  public static long[] ids(Collection<? extends OutboxEvent> events) {
+    return events.stream().mapToLong(OutboxEvent::id).toArray();
+  }
+
+  /** Returns the shards of the events, in their order. */
+  public static int[] shards(Collection<? extends OutboxEvent> events) {
+    return events.stream().mapToInt(OutboxEvent::shard).toArray();
+  }
+
+  private static int[] array(Set<Integer> shards) {
+    return shards.stream().mapToInt(Integer::intValue).toArray();
   }
 }

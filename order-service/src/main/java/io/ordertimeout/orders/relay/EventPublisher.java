@@ -5,8 +5,10 @@ import io.micrometer.core.instrument.Timer;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.outbox.EventId;
 import io.ordertimeout.orders.outbox.OutboxEvent;
-import io.ordertimeout.orders.platform.monitoring.Activity;
-import io.ordertimeout.orders.platform.monitoring.DecisionDelays;
+import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
+import io.ordertimeout.orders.platform.kafka.RecoveringProducer;
+import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
+import io.ordertimeout.orders.platform.monitoring.DecisionDelayMetrics;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.platform.tracing.OrderSpan;
 import io.ordertimeout.orders.platform.tracing.OrderTraces;
@@ -16,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
@@ -25,32 +26,35 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
-/** Sends a batch of events, then awaits it, and measures how late the cancellations are. */
+/**
+ * Sends a batch of events to Kafka, awaits all acknowledgements, and measures the lateness of the
+ * cancellations. Thread-safe.
+ */
 @Component
 class EventPublisher {
 
   private static final Logger log = LoggerFactory.getLogger(EventPublisher.class);
 
-  private final EventRecords records;
-  private final Producer<byte[], byte[]> producer;
+  private final EventSerializer serializer;
+  private final RecoveringProducer producer;
   private final DatabaseClock clock;
-  private final Activity activity;
-  private final DecisionDelays delays;
+  private final ActivityCounters activity;
+  private final DecisionDelayMetrics delays;
   private final OrderTraces traces;
   private final List<String> topics;
   private final Duration settlementGrace;
   private final Timer lateness;
 
   EventPublisher(
-      EventRecords records,
-      Producer<byte[], byte[]> producer,
+      EventSerializer serializer,
+      RecoveringProducer producer,
       DatabaseClock clock,
-      Activity activity,
-      DecisionDelays delays,
+      ActivityCounters activity,
+      DecisionDelayMetrics delays,
       OrderTraces traces,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
-    this.records = records;
+    this.serializer = serializer;
     this.producer = producer;
     this.clock = clock;
     this.activity = activity;
@@ -62,34 +66,37 @@ class EventPublisher {
         Timer.builder("order.timeout.lateness")
             .description(
                 "Acknowledged publication of a cancellation minus its payment deadline and the grace")
-            .serviceLevelObjectives(Activity.LATENESS_BOUNDS.toArray(Duration[]::new))
+            .serviceLevelObjectives(ActivityCounters.LATENESS_BOUNDS.toArray(Duration[]::new))
             .register(meters);
   }
 
-  /** Gets the topics' metadata, so that the first cancellation does not wait for it. */
+  /** Fetches the topics' metadata, so that the first cancellation does not have to wait for it. */
   void prepare() {
     try {
       topics.forEach(producer::partitionsFor);
     } catch (KafkaException e) {
-      log.warn("Kafka does not answer; the first event will wait for it: {}", e.toString());
+      log.warn(
+          "Kafka does not answer; the first event will wait for the topics' metadata: {}",
+          e.toString());
     }
   }
 
   /**
-   * What came of a batch.
+   * The result of publishing a batch.
    *
-   * @param events those that Kafka acknowledged
-   * @param failure why it did not acknowledge all; null if it did
+   * @param acknowledged the events that Kafka acknowledged
+   * @param failure the last failure; null if Kafka acknowledged all events
    */
-  record Published(List<OutboxEvent> events, @Nullable Throwable failure) {}
+  record Publication(List<OutboxEvent> acknowledged, @Nullable Throwable failure) {}
 
-  /** Publishes events; after a refusal at once no more are sent. */
-  Published publish(List<OutboxEvent> batch) throws InterruptedException {
+  /** Publishes events. After an immediate failure, the rest of the batch is not sent. */
+  Publication publish(List<OutboxEvent> batch) throws InterruptedException {
     List<Future<RecordMetadata>> sent = new ArrayList<>(batch.size());
     for (OutboxEvent event : batch) {
       Future<RecordMetadata> future = send(event);
       sent.add(future);
-      // A refusal at once means that Kafka is away: each further send would block as long again.
+      // An immediate failure means that Kafka is unavailable: each further send would block as
+      // long.
       if (future.isDone() && failure(future) != null) {
         break;
       }
@@ -104,18 +111,19 @@ class EventPublisher {
         lastFailure = failure;
       }
     }
-    return new Published(acknowledged, lastFailure);
+    return new Publication(acknowledged, lastFailure);
   }
 
   private Future<RecordMetadata> send(OutboxEvent event) {
-    ProducerRecord<byte[], byte[]> record = records.record(event);
-    String traceparent = event.traceparent();
+    ProducerRecord<byte[], byte[]> record = serializer.serialize(event);
+    String traceparent = event.envelope().traceparent();
     OrderSpan span =
         traceparent == null
             ? null
-            : traces.publish(traceparent, event.orderId(), record.topic(), EventId.of(event));
+            : traces.startPublication(
+                traceparent, event.orderId(), record.topic(), EventId.of(event));
     if (span != null) {
-      span.passOn(record.headers());
+      span.injectInto(record.headers());
     }
     return producer.send(
         record,
@@ -149,11 +157,11 @@ class EventPublisher {
   }
 
   private void measure(OutboxEvent event) {
-    Instant deadline = event.deadline();
-    if (event.kind() == OutboxEvent.Kind.ORDER_CANCELLED && deadline != null) {
-      Duration late = Duration.between(deadline.plus(settlementGrace), clock.now());
+    if (event instanceof OrderCancelled cancelled) {
+      Instant now = clock.now();
+      Duration late = Duration.between(cancelled.deadline().plus(settlementGrace), now);
       lateness.record(late);
-      delays.publish(Duration.between(event.writtenAt(), clock.now()));
+      delays.publish(Duration.between(cancelled.envelope().writtenAt(), now));
       activity.published(late);
     }
   }

@@ -1,6 +1,10 @@
 package io.ordertimeout.orders.relay;
 
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.deadline.PublishedEvents;
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.outbox.OutboxRows;
 import io.ordertimeout.orders.platform.monitoring.AmountMetrics;
@@ -22,37 +26,36 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
- * Hands committed outbox events to Kafka and deletes what Kafka acknowledged. Events come straight
- * from the transaction that wrote them; what a crash, an outage or a full queue left in Postgres is
- * found by a sweep of the owned shards, at once when a shard is taken over and slowly otherwise.
- * Thread-safe.
+ * Publishes committed outbox events to Kafka and deletes the rows that Kafka acknowledged.
+ *
+ * <p>Events arrive directly from the transactions that wrote them. Whatever a crash, an outage or a
+ * full queue left in Postgres is found by a sweep of the owned shards: immediately when a shard is
+ * taken over, and periodically otherwise. Thread-safe.
  */
 @Component
 public class OutboxRelay extends BackgroundLoop {
 
-  /** Phase of the life cycle: started before whoever publishes, stopped after. */
-  public static final int PHASE = 100;
-
   private static final Logger log = LoggerFactory.getLogger(OutboxRelay.class);
 
-  /** Rows younger than this may still be on their way here in memory. */
+  /** Younger rows may still be on their way here in memory. */
   private static final Duration GRACE = Duration.ofSeconds(3);
 
   private static final Duration RETRY = Duration.ofSeconds(1);
-  private static final Duration FLUSH_PATIENCE = Duration.ofSeconds(20);
+  private static final Duration FLUSH_TIMEOUT = Duration.ofSeconds(20);
   private static final Duration IDLE = Duration.ofMillis(250);
   private static final int SWEEP_LIMIT = 10_000;
 
-  private final OutboxRows rows;
+  private final OutboxRows outbox;
+  private final PublishedEvents published;
   private final EventPublisher publisher;
   private final AmountMetrics amounts;
   private final OrderTimeoutProperties.Outbox settings;
-  private final StepHealth step;
+  private final StepHealth health;
   private final BlockingQueue<OutboxEvent> queue;
-  private final Set<Long> underWay = ConcurrentHashMap.newKeySet();
+  private final Set<Long> inFlight = ConcurrentHashMap.newKeySet();
   private final Set<Integer> shards = ConcurrentHashMap.newKeySet();
 
-  /** Published but not deleted yet; the relay's thread alone uses it. */
+  /** Published but not deleted yet; confined to the relay's thread. */
   private final List<OutboxEvent> acknowledged = new ArrayList<>();
 
   private final CountDownLatch flushed = new CountDownLatch(1);
@@ -63,31 +66,41 @@ public class OutboxRelay extends BackgroundLoop {
   private volatile boolean flushing;
 
   OutboxRelay(
-      OutboxRows rows,
+      OutboxRows outbox,
+      PublishedEvents published,
       EventPublisher publisher,
       AmountMetrics amounts,
-      StepHealthRegistry steps,
-      OrderTimeoutProperties properties) {
-    super(steps.step("outbox-relay"), PHASE, RETRY, "its events stay in the outbox, none is lost");
-    this.step = steps.step("outbox-relay");
-    this.rows = rows;
+      StepHealthRegistry registry,
+      OrderTimeoutProperties properties,
+      MeterRegistry meters) {
+    super(
+        registry.step("outbox-relay"),
+        LifecyclePhases.RELAY,
+        RETRY,
+        "its events stay in the outbox, none is lost");
+    this.health = registry.step("outbox-relay");
+    this.outbox = outbox;
+    this.published = published;
     this.publisher = publisher;
     this.amounts = amounts;
     this.settings = properties.outbox();
     this.queue = new LinkedBlockingQueue<>(settings.queueCapacity());
+    Gauge.builder("order.timeout.outbox.unpublished", this, OutboxRelay::unpublished)
+        .description("Events of the owned shards that Kafka has not acknowledged yet")
+        .register(meters);
   }
 
-  /** Takes events whose transaction is committed; never blocks. */
-  public void publish(List<OutboxEvent> events) {
+  /** Accepts events whose transaction is committed; never blocks. */
+  public void publish(List<? extends OutboxEvent> events) {
     for (OutboxEvent event : events) {
-      if (underWay.add(event.id()) && !queue.offer(event)) {
-        underWay.remove(event.id());
+      if (inFlight.add(event.id()) && !queue.offer(event)) {
+        inFlight.remove(event.id());
         sweepSoon();
       }
     }
   }
 
-  /** Makes this instance responsible for what is left of the shard in the outbox. */
+  /** Makes this instance responsible for the shard's rows in the outbox. */
   public void adopt(int shard) {
     shards.add(shard);
     unprepared = true;
@@ -100,7 +113,10 @@ public class OutboxRelay extends BackgroundLoop {
     shards.remove(shard);
   }
 
-  /** Events of the owned shards that Kafka has not acknowledged, counted every few seconds. */
+  /**
+   * Returns how many events of the owned shards Kafka has not acknowledged, as counted every few
+   * seconds.
+   */
   public long unpublished() {
     return unpublished;
   }
@@ -108,13 +124,13 @@ public class OutboxRelay extends BackgroundLoop {
   @Scheduled(fixedDelay = 5, timeUnit = TimeUnit.SECONDS)
   void count() {
     try {
-      unpublished = shards.isEmpty() ? 0 : rows.count(shards);
+      unpublished = shards.isEmpty() ? 0 : outbox.count(shards);
     } catch (RuntimeException e) {
-      log.warn("The outbox could not be counted; its metric stands still: {}", e.toString());
+      log.warn("The outbox could not be counted; its metric is not updated: {}", e.toString());
     }
   }
 
-  /** Once for what is older than the grace by then, and once for what was written just now. */
+  /** Sweeps after a moment, and again once rows that are being written now exceed the grace. */
   private void sweepSoon() {
     followUp = true;
     sweepIn(RETRY);
@@ -128,7 +144,7 @@ public class OutboxRelay extends BackgroundLoop {
   }
 
   @Override
-  protected void turn() throws InterruptedException {
+  protected void runOnce() throws InterruptedException {
     deleteAcknowledged();
     if (unprepared) {
       unprepared = false;
@@ -150,23 +166,23 @@ public class OutboxRelay extends BackgroundLoop {
   }
 
   private void send(List<OutboxEvent> batch) throws InterruptedException {
-    EventPublisher.Published published = publisher.publish(batch);
-    acknowledged.addAll(published.events());
-    Throwable failure = published.failure();
+    EventPublisher.Publication publication = publisher.publish(batch);
+    acknowledged.addAll(publication.acknowledged());
+    Throwable failure = publication.failure();
     if (failure == null) {
-      step.succeeded();
+      health.succeeded();
       return;
     }
-    step.failed("Kafka did not take events; they stay in the outbox, none is lost", failure);
-    batch.removeAll(published.events());
-    batch.forEach(event -> underWay.remove(event.id()));
+    health.failed("Kafka did not accept events; they stay in the outbox, none is lost", failure);
+    batch.removeAll(publication.acknowledged());
+    batch.forEach(event -> inFlight.remove(event.id()));
     sweepSoon();
   }
 
   private void deleteAcknowledged() {
     if (!acknowledged.isEmpty()) {
-      amounts.cancelled(rows.delete(acknowledged));
-      acknowledged.forEach(event -> underWay.remove(event.id()));
+      amounts.cancelled(published.record(acknowledged));
+      acknowledged.forEach(event -> inFlight.remove(event.id()));
       acknowledged.clear();
     }
   }
@@ -174,21 +190,21 @@ public class OutboxRelay extends BackgroundLoop {
   private void sweep() {
     nextSweepNanos = System.nanoTime() + settings.sweepInterval().toNanos();
     if (shards.isEmpty()) {
-      step.succeeded();
+      health.succeeded();
       return;
     }
     if (followUp) {
-      // What was written a moment ago, by the last owner or here, is within the grace now.
+      // Rows that the previous owner or this instance has just written exceed the grace by then.
       followUp = false;
       sweepIn(GRACE);
     }
     List<OutboxEvent> left = leftBehind();
-    if (left.isEmpty() && !step.failing().isZero() && rows.count(shards) == 0) {
-      // Otherwise it would count as failing until there is something to publish again.
-      step.succeeded();
+    if (left.isEmpty() && !health.failingFor().isZero() && outbox.count(shards) == 0) {
+      // Otherwise the step would count as failing until there is something to publish again.
+      health.succeeded();
     }
     List<OutboxEvent> forgotten =
-        left.stream().filter(event -> !underWay.contains(event.id())).toList();
+        left.stream().filter(event -> !inFlight.contains(event.id())).toList();
     if (!forgotten.isEmpty()) {
       log.info("Found {} events left in the outbox; publishing them", forgotten.size());
       publish(forgotten);
@@ -200,20 +216,20 @@ public class OutboxRelay extends BackgroundLoop {
 
   private List<OutboxEvent> leftBehind() {
     try {
-      return rows.leftBehind(shards, GRACE.toMillis() / 1e3, SWEEP_LIMIT);
+      return outbox.leftBehind(shards, GRACE.toMillis() / 1e3, SWEEP_LIMIT);
     } catch (RuntimeException e) {
       sweepSoon();
       throw e;
     }
   }
 
-  /** Publishes what is queued, as far as Kafka lets it, and ends. */
+  /** Publishes the queued events, as far as Kafka accepts them, and ends the loop. */
   @Override
   public void stop() {
     flushing = true;
     try {
-      if (!flushed.await(FLUSH_PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
-        log.warn("{} events stay in the outbox for the next owner of their shards", queue.size());
+      if (!flushed.await(FLUSH_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
+        log.warn("{} events stay in the outbox for the next owners of their shards", queue.size());
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.shard;
 
+import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
@@ -19,25 +20,25 @@ import java.util.stream.Collectors;
 import org.springframework.stereotype.Component;
 
 /**
- * Says every second, in Postgres, which shards this instance serves with Kafka within reach. A
- * shard whose payments Kafka cannot tell of misses its beats and delays no other's by more than a
- * little.
+ * Records a heartbeat in Postgres every second for each shard that this instance serves and whose
+ * payments Kafka can report. A shard with an unreachable partition misses its heartbeats and delays
+ * those of the others by at most half a second.
  */
 @Component
 class HeartbeatLoop extends BackgroundLoop {
 
   private static final Duration INTERVAL = Duration.ofSeconds(1);
 
-  /** How long a beat waits for shards that Kafka is slow to tell of. */
-  private static final Duration PATIENCE = Duration.ofMillis(500);
+  /** How long a heartbeat waits for Kafka's responses. */
+  private static final Duration MAX_WAIT = Duration.ofMillis(500);
 
   private final Shards shards;
   private final PaymentWatermark watermark;
   private final ShardHeartbeats heartbeats;
   private final StepHealth step;
 
-  /** By shard, the questions that are not answered yet; the loop's alone. */
-  private final Map<Integer, CompletableFuture<?>> questions = new HashMap<>();
+  /** The outstanding requests to Kafka, by shard; confined to the loop's thread. */
+  private final Map<Integer, CompletableFuture<?>> requests = new HashMap<>();
 
   HeartbeatLoop(
       Shards shards,
@@ -46,9 +47,9 @@ class HeartbeatLoop extends BackgroundLoop {
       StepHealthRegistry steps) {
     super(
         steps.step("heartbeat"),
-        Shards.PHASE + 1,
+        LifecyclePhases.SHARD_OBSERVERS,
         INTERVAL,
-        "to everybody else this instance's shards look unserved");
+        "other instances consider the shards of this instance unserved");
     this.shards = shards;
     this.watermark = watermark;
     this.heartbeats = heartbeats;
@@ -56,43 +57,43 @@ class HeartbeatLoop extends BackgroundLoop {
   }
 
   @Override
-  protected void turn() throws InterruptedException {
+  protected void runOnce() throws InterruptedException {
     Set<Integer> owned = shards.owned();
-    questions.keySet().retainAll(owned);
-    Set<Integer> toAsk = new TreeSet<>(owned);
-    toAsk.removeAll(questions.keySet());
-    if (!toAsk.isEmpty()) {
-      questions.putAll(watermark.reach(toAsk));
+    requests.keySet().retainAll(owned);
+    Set<Integer> idle = new TreeSet<>(owned);
+    idle.removeAll(requests.keySet());
+    if (!idle.isEmpty()) {
+      requests.putAll(watermark.reach(idle));
     }
-    Map<Integer, CompletableFuture<?>> answers = awaitAnswers();
-    questions.keySet().removeAll(answers.keySet());
-    List<Integer> reached =
-        answers.entrySet().stream()
-            .filter(answer -> !answer.getValue().isCompletedExceptionally())
+    Map<Integer, CompletableFuture<?>> completed = awaitRequests();
+    requests.keySet().removeAll(completed.keySet());
+    List<Integer> reachable =
+        completed.entrySet().stream()
+            .filter(request -> !request.getValue().isCompletedExceptionally())
             .map(Map.Entry::getKey)
             .toList();
-    if (!reached.isEmpty()) {
-      heartbeats.beat(reached);
+    if (!reachable.isEmpty()) {
+      heartbeats.beat(reachable);
     } else {
-      // Where none is reached it is not a partition that fails, but Kafka.
-      answers.values().forEach(CompletableFuture::join);
+      // No shard is reachable, so Kafka itself has failed and not a single partition: rethrow.
+      completed.values().forEach(CompletableFuture::join);
     }
-    if (!reached.isEmpty() || owned.isEmpty()) {
+    if (!reachable.isEmpty() || owned.isEmpty()) {
       step.succeeded();
     }
     TimeUnit.MILLISECONDS.sleep(INTERVAL.toMillis());
   }
 
-  /** Waits a little for all answers; returns those that came, by now or late to an earlier beat. */
-  private Map<Integer, CompletableFuture<?>> awaitAnswers() throws InterruptedException {
+  /** Waits up to half a second for all requests; returns those that have completed by then. */
+  private Map<Integer, CompletableFuture<?>> awaitRequests() throws InterruptedException {
     try {
-      CompletableFuture.allOf(questions.values().toArray(CompletableFuture[]::new))
-          .get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+      CompletableFuture.allOf(requests.values().toArray(CompletableFuture[]::new))
+          .get(MAX_WAIT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException | ExecutionException e) {
-      // Each shard's answer says so itself.
+      // The state of each request is checked individually.
     }
-    return questions.entrySet().stream()
-        .filter(question -> question.getValue().isDone())
+    return requests.entrySet().stream()
+        .filter(request -> request.getValue().isDone())
         .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
   }
 }

@@ -23,20 +23,20 @@ import org.springframework.stereotype.Component;
 
 /**
  * Rebuilds wheels from Postgres in the background, page by page, nearest deadline first. The shards
- * take turns, so that what is due soon is armed soon in each of them. Thread-safe; O(pending).
+ * take turns, so that orders due soon are armed early in every shard. Thread-safe; O(pending).
  */
 @Component
 class ShardRebuild {
 
   private static final Logger log = LoggerFactory.getLogger(ShardRebuild.class);
   private static final int THREADS = 2;
-  private static final Duration RETRY = Duration.ofSeconds(1);
+  private static final Duration RETRY_DELAY = Duration.ofSeconds(1);
 
   private final PendingOrders orders;
   private final int pageSize;
   private final StepHealth step;
-  private final Timer seconds;
-  private final Counter rebuilt;
+  private final Timer rebuildTime;
+  private final Counter rebuiltOrders;
   private final ExecutorService threads =
       Executors.newFixedThreadPool(THREADS, new CustomizableThreadFactory("shard-rebuild-"));
 
@@ -48,29 +48,30 @@ class ShardRebuild {
     this.orders = orders;
     this.step = steps.step("shard-rebuild");
     this.pageSize = properties.wheel().loadPage();
-    this.seconds =
+    this.rebuildTime =
         Timer.builder("order.timeout.rebuild")
-            .description("From taking a shard over to its wheel being complete")
+            .description("Time from acquiring a shard until its wheel is complete")
             .register(meters);
-    this.rebuilt =
+    this.rebuiltOrders =
         Counter.builder("order.timeout.rebuilt.orders")
-            .description("Pending orders armed from Postgres when shards were taken over")
+            .description(
+                "Pending orders loaded from Postgres to rebuild the wheels of acquired shards")
             .register(meters);
   }
 
-  /** Begins to load the shard, which has just been opened. */
-  Progress begin(int shard, ShardedTimers timers) {
+  /** Starts to rebuild the shard, which must be open for loading. */
+  Progress start(int shard, ShardedTimers timers) {
     Progress progress = new Progress(shard, timers);
-    threads.execute(progress::next);
+    threads.execute(progress::loadPage);
     return progress;
   }
 
-  /** Ends all rebuilding. */
+  /** Stops all rebuilds. */
   void close() {
     threads.shutdownNow();
   }
 
-  /** The rebuilding of one shard. */
+  /** The rebuild of one shard. */
   final class Progress {
 
     private final int shard;
@@ -94,7 +95,7 @@ class ShardRebuild {
       cancelled = true;
     }
 
-    private void next() {
+    private void loadPage() {
       if (cancelled) {
         return;
       }
@@ -110,15 +111,15 @@ class ShardRebuild {
         if (cursor == null) {
           finish();
         } else {
-          threads.execute(this::next);
+          threads.execute(this::loadPage);
         }
       } catch (RuntimeException e) {
         if (cancelled || threads.isShutdown()) {
           return;
         }
-        step.failed("a shard is not complete yet; what is loaded of it is served", e);
-        CompletableFuture.delayedExecutor(RETRY.toMillis(), TimeUnit.MILLISECONDS, threads)
-            .execute(this::next);
+        step.failed("a shard's wheel is incomplete; only the orders loaded so far are served", e);
+        CompletableFuture.delayedExecutor(RETRY_DELAY.toMillis(), TimeUnit.MILLISECONDS, threads)
+            .execute(this::loadPage);
       }
     }
 
@@ -126,8 +127,8 @@ class ShardRebuild {
       timers.loaded(shard);
       done = true;
       long nanos = System.nanoTime() - startNanos;
-      seconds.record(nanos, TimeUnit.NANOSECONDS);
-      rebuilt.increment((double) loaded);
+      rebuildTime.record(nanos, TimeUnit.NANOSECONDS);
+      rebuiltOrders.increment((double) loaded);
       log.info("Rebuilt shard {}: {} pending orders in {} ms", shard, loaded, nanos / 1_000_000);
     }
   }

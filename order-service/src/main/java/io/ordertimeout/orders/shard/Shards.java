@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.engine.ShardedTimers;
 import io.ordertimeout.engine.TimersConfig;
+import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.deadline.PendingOrder;
 import io.ordertimeout.orders.expiry.Expiry;
@@ -21,6 +22,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
+import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,15 +30,12 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
 /**
- * The shards that this instance owns. Whoever is assigned a partition of all input topics owns the
- * shard of that number: it has a timing wheel here, rebuilt from Postgres, and its due orders go to
- * the expiry. Thread-safe.
+ * The shards that this instance owns, because the partition of that number of all input topics is
+ * assigned to it. Each owned shard has a timing wheel, rebuilt from Postgres, whose due orders go
+ * to the expiry. Thread-safe.
  */
 @Component
 public class Shards implements SmartLifecycle {
-
-  /** Phase of the life cycle: stopped after the intake, before the expiry. */
-  public static final int PHASE = PaymentWatermark.PHASE + 100;
 
   private static final Logger log = LoggerFactory.getLogger(Shards.class);
   private static final int COMMAND_QUEUE = 1_024;
@@ -53,7 +52,7 @@ public class Shards implements SmartLifecycle {
   private final Map<Integer, Ownership> owned = new ConcurrentHashMap<>();
   private volatile boolean running;
 
-  /** One period of owning a shard. */
+  /** What exists for a shard only while it is owned. */
   private record Ownership(ShardRebuild.Progress rebuild, List<Meter> meters) {}
 
   Shards(
@@ -86,19 +85,19 @@ public class Shards implements SmartLifecycle {
             batch -> expiry.expire(batch, this::arm));
     clock.onChange(timers::clockChanged);
     Gauge.builder("order.timeout.owned.shards", owned, Map::size)
-        .description("Shards that this instance serves")
+        .description("Number of shards that this instance owns")
         .register(meters);
   }
 
-  /** Takes the shard over: its wheel is rebuilt in the background and serves at once. */
-  public void take(int shard) {
+  /** Acquires the shard. Its wheel serves at once, while it is rebuilt in the background. */
+  public void acquire(int shard) {
     watermark.open(shard);
     timers.openForLoading(shard);
     relay.adopt(shard);
-    owned.put(shard, new Ownership(rebuild.begin(shard, timers), register(shard)));
+    owned.put(shard, new Ownership(rebuild.start(shard, timers), register(shard)));
   }
 
-  /** Lets go of the shard and forgets its wheel; decisions under way may still finish. */
+  /** Releases the shard and drops its wheel; decisions that have started may still finish. */
   public void release(int shard) {
     Ownership ownership = owned.remove(shard);
     if (ownership == null) {
@@ -112,33 +111,42 @@ public class Shards implements SmartLifecycle {
     log.info("Released shard {}", shard);
   }
 
-  /** Arms orders, or moves their deadlines; those of shards that are not owned are passed over. */
+  /**
+   * Records that all records of the partition below the position are stored in Postgres.
+   *
+   * @param partition a partition of payments or closings
+   */
+  public void stored(TopicPartition partition, long position) {
+    watermark.stored(partition, position);
+  }
+
+  /** Arms orders or moves their deadlines; ignores orders of shards that are not owned. */
   public void arm(List<PendingOrder> orders) {
     byShard(orders)
         .forEach(
-            (shard, some) ->
+            (shard, ofShard) ->
                 arm(
                     shard,
-                    some.stream().mapToLong(PendingOrder::id).toArray(),
-                    some.stream().mapToLong(PendingOrder::deadlineMillis).toArray(),
-                    some.size()));
+                    ofShard.stream().mapToLong(PendingOrder::id).toArray(),
+                    ofShard.stream().mapToLong(PendingOrder::deadlineMillis).toArray(),
+                    ofShard.size()));
   }
 
-  /** Disarms orders that are pending no more. */
+  /** Disarms orders that are no longer pending. */
   public void disarm(List<PendingOrder> orders) {
     byShard(orders)
         .forEach(
-            (shard, some) ->
+            (shard, ofShard) ->
                 timers.cancel(
-                    shard, some.stream().mapToLong(PendingOrder::id).toArray(), some.size()));
+                    shard, ofShard.stream().mapToLong(PendingOrder::id).toArray(), ofShard.size()));
   }
 
-  /** The shards owned now, ascending. */
+  /** The owned shards, ascending. */
   public Set<Integer> owned() {
     return new TreeSet<>(owned.keySet());
   }
 
-  /** The owned shards whose wheels are not complete yet, ascending. */
+  /** The owned shards whose wheels are still being rebuilt, ascending. */
   public Set<Integer> rebuilding() {
     return owned.entrySet().stream()
         .filter(entry -> !entry.getValue().rebuild().isDone())
@@ -147,18 +155,18 @@ public class Shards implements SmartLifecycle {
   }
 
   /**
-   * How an owned shard stands.
+   * The status of an owned shard.
    *
    * @param shard its number
-   * @param pending orders in its wheel
-   * @param rebuilding whether its wheel is not complete yet
-   * @param watermarkLag how long a due order has been held for the payment watermark
-   * @param held whether its expiry is held until an operator lifts it
+   * @param pending number of orders in its wheel
+   * @param rebuilding whether its wheel is still being rebuilt
+   * @param watermarkLag how long its oldest due order has been waiting for the payment watermark
+   * @param held whether its expiry is held
    */
   public record Status(
       int shard, long pending, boolean rebuilding, Duration watermarkLag, boolean held) {}
 
-  /** How the owned shards stand, by their numbers. */
+  /** The status of the owned shards, in ascending order. */
   public List<Status> status() {
     Set<Integer> rebuilding = rebuilding();
     return owned().stream()
@@ -174,21 +182,21 @@ public class Shards implements SmartLifecycle {
   }
 
   /**
-   * Estimates how many orders of the owned shards come due within each of some times from now; see
-   * {@link ShardedTimers#forecast}. Those that are being decided do not count.
+   * Estimates how many orders of the owned shards come due within each of the given times from now;
+   * see {@link ShardedTimers#forecast}. Orders that are being decided do not count.
    */
   public CompletableFuture<long[]> dueWithin(Duration... times) {
     long now = wheelTimeMillis();
     return timers.forecast(Arrays.stream(times).mapToLong(t -> now + t.toMillis()).toArray());
   }
 
-  /** The timers of all shards, if that shard is owned and its wheel complete; else null. */
-  @Nullable ShardedTimers completeTimers(int shard) {
+  /** The timers of all shards, if the given shard is owned and its wheel is complete; else null. */
+  @Nullable ShardedTimers timersIfComplete(int shard) {
     Ownership ownership = owned.get(shard);
     return ownership != null && ownership.rebuild().isDone() ? timers : null;
   }
 
-  /** The time in the wheels, where orders are due when the grace behind their deadlines is over. */
+  /** The current time of the wheels: Postgres's clock minus the settlement grace. */
   long wheelTimeMillis() {
     return clock.now().minus(settlementGrace).toEpochMilli();
   }
@@ -205,16 +213,18 @@ public class Shards implements SmartLifecycle {
     String tag = Integer.toString(shard);
     return List.of(
         Gauge.builder("order.timeout.pending", timers, t -> t.pending(shard))
-            .description("Pending orders in the wheel of an owned shard")
+            .description("Number of pending orders in the wheel of an owned shard")
             .tag("shard", tag)
             .register(meters),
         Gauge.builder("order.timeout.watermark.lag", watermark, w -> w.lag(shard).toNanos() / 1e9)
-            .description("How long a due order has been held for the payment watermark")
+            .description(
+                "How long the oldest due order of a shard has been waiting for the payment watermark")
             .baseUnit("seconds")
             .tag("shard", tag)
             .register(meters),
         Gauge.builder("order.timeout.expiry.held", holds, h -> h.isHeld(shard) ? 1 : 0)
-            .description("Whether expiry of an owned shard is held until an operator lifts it")
+            .description(
+                "1 if the expiry of an owned shard is held until an operator lifts the hold, else 0")
             .tag("shard", tag)
             .register(meters));
   }
@@ -239,6 +249,6 @@ public class Shards implements SmartLifecycle {
 
   @Override
   public int getPhase() {
-    return PHASE;
+    return LifecyclePhases.SHARDS;
   }
 }

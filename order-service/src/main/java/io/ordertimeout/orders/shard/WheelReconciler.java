@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.engine.ArmedTimers;
 import io.ordertimeout.engine.ShardedTimers;
+import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.deadline.PendingOrders;
 import io.ordertimeout.orders.deadline.PendingOrders.Cursor;
@@ -29,28 +30,27 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * A net below everything that keeps wheels and Postgres alike: a slow comparison of the two, shard
- * by shard. What differs is looked at again after a while, since either may just be ahead of the
- * other; what differs still is repaired in the wheel, and counted. Where all is well, nothing is
- * ever counted.
+ * Reconciles the wheels with Postgres: compares the two slowly, shard by shard. A difference is
+ * checked again after a while, since either side may just be ahead of the other. If it persists,
+ * the wheel is repaired and the difference is counted. In a correct service the count stays 0.
  */
 @Component
 class WheelReconciler extends BackgroundLoop {
 
   private static final Logger log = LoggerFactory.getLogger(WheelReconciler.class);
 
-  /** So that a sweep over millions of orders does not crowd out what matters. */
+  /** Keeps the comparison of millions of orders from slowing down the processing of events. */
   private static final Duration PAUSE_BETWEEN_PAGES = Duration.ofMillis(50);
 
-  private static final int MOST_DIFFERENCES = 100_000;
+  private static final int MAX_DIFFERENCES = 100_000;
 
   /** How a wheel can differ from Postgres. */
   private enum Difference {
-    /** Pending, but not in the wheel: it would never be decided. */
+    /** Pending, but not in the wheel: the order would never be decided. */
     MISSING,
-    /** In the wheel, but not pending: it is woken in vain. */
+    /** In the wheel, but not pending: waking the order has no effect. */
     EXTRA,
-    /** In the wheel at another time than that of its deadline. */
+    /** In the wheel with a time other than the deadline. */
     DEADLINE
   }
 
@@ -70,9 +70,9 @@ class WheelReconciler extends BackgroundLoop {
       MeterRegistry meters) {
     super(
         steps.step("reconciler"),
-        Shards.PHASE + 1,
+        LifecyclePhases.SHARD_OBSERVERS,
         properties.reconciler().interval(),
-        "the wheels are not compared with Postgres for now");
+        "the wheels are currently not compared with Postgres");
     this.shards = shards;
     this.orders = orders;
     this.interval = properties.reconciler().interval();
@@ -82,7 +82,8 @@ class WheelReconciler extends BackgroundLoop {
       repaired.put(
           kind,
           Counter.builder("order.timeout.repaired")
-              .description("Orders of which the wheel differed from Postgres, and was repaired")
+              .description(
+                  "Orders whose entry in the wheel differed from Postgres and was repaired")
               .tag("kind", kind.name().toLowerCase(Locale.ROOT))
               .register(meters));
     }
@@ -90,39 +91,39 @@ class WheelReconciler extends BackgroundLoop {
   }
 
   @Override
-  protected void turn() throws InterruptedException {
+  protected void runOnce() throws InterruptedException {
     TimeUnit.MILLISECONDS.sleep(interval.toMillis());
     for (int shard : shards.owned()) {
-      sweep(shard);
+      reconcile(shard);
     }
     step.succeeded();
   }
 
-  private void sweep(int shard) throws InterruptedException {
-    ShardedTimers timers = shards.completeTimers(shard);
+  private void reconcile(int shard) throws InterruptedException {
+    ShardedTimers timers = shards.timersIfComplete(shard);
     if (timers == null) {
       return;
     }
     Set<Long> suspects = new LinkedHashSet<>();
-    suspectPending(shard, timers, suspects);
-    suspectArmed(shard, timers, suspects);
+    addPendingSuspects(shard, timers, suspects);
+    addArmedSuspects(shard, timers, suspects);
     if (suspects.isEmpty()) {
       return;
     }
     TimeUnit.MILLISECONDS.sleep(confirmAfter.toMillis());
-    if (shards.completeTimers(shard) != null) {
+    if (shards.timersIfComplete(shard) != null) {
       compare(shard, timers, suspects).forEach((kind, ids) -> repair(shard, timers, kind, ids));
     }
   }
 
-  private void suspectPending(int shard, ShardedTimers timers, Set<Long> suspects)
+  private void addPendingSuspects(int shard, ShardedTimers timers, Set<Long> suspects)
       throws InterruptedException {
     Cursor cursor = null;
     do {
       Page page = orders.page(shard, cursor, pageSize);
-      long[] armed = answer(timers.deadlines(shard, page.ids(), page.size()));
+      long[] armed = await(timers.deadlines(shard, page.ids(), page.size()));
       long now = shards.wheelTimeMillis();
-      for (int i = 0; i < page.size() && suspects.size() < MOST_DIFFERENCES; i++) {
+      for (int i = 0; i < page.size() && suspects.size() < MAX_DIFFERENCES; i++) {
         if (difference(page.deadlinesMillis()[i], armed[i], now) != null) {
           suspects.add(page.ids()[i]);
         }
@@ -132,17 +133,17 @@ class WheelReconciler extends BackgroundLoop {
     } while (cursor != null);
   }
 
-  private void suspectArmed(int shard, ShardedTimers timers, Set<Long> suspects)
+  private void addArmedSuspects(int shard, ShardedTimers timers, Set<Long> suspects)
       throws InterruptedException {
     long cursor = 0;
     do {
-      ArmedTimers page = answer(timers.armed(shard, cursor, pageSize));
+      ArmedTimers page = await(timers.armed(shard, cursor, pageSize));
       long[] ids = new long[page.size()];
       for (int i = 0; i < ids.length; i++) {
         ids[i] = page.id(i);
       }
       Map<Long, Long> pending = orders.find(shard, ids);
-      for (int i = 0; i < ids.length && suspects.size() < MOST_DIFFERENCES; i++) {
+      for (int i = 0; i < ids.length && suspects.size() < MAX_DIFFERENCES; i++) {
         if (!pending.containsKey(ids[i])) {
           suspects.add(ids[i]);
         }
@@ -156,7 +157,7 @@ class WheelReconciler extends BackgroundLoop {
       throws InterruptedException {
     long[] ids = suspects.stream().mapToLong(Long::longValue).toArray();
     Map<Long, Long> pending = orders.find(shard, ids);
-    long[] armed = answer(timers.deadlines(shard, ids, ids.length));
+    long[] armed = await(timers.deadlines(shard, ids, ids.length));
     long now = shards.wheelTimeMillis();
     Map<Difference, List<Long>> differences = new EnumMap<>(Difference.class);
     for (int i = 0; i < ids.length; i++) {
@@ -169,8 +170,8 @@ class WheelReconciler extends BackgroundLoop {
   }
 
   /**
-   * Compares an order's deadline with that of its timer. An order that is due stands in the wheel
-   * at its next try.
+   * Compares an order's deadline with the time of its timer. The timer of a due order is set to its
+   * next retry.
    */
   private @Nullable Difference difference(@Nullable Long deadline, long armed, long now) {
     if (armed == ShardedTimers.NOT_KNOWN) {
@@ -179,9 +180,9 @@ class WheelReconciler extends BackgroundLoop {
     if (deadline == null) {
       return Difference.EXTRA;
     }
-    boolean alike = Math.abs(armed - deadline) <= 1;
-    boolean triedAgain = deadline <= now && armed <= now + Expiry.LONGEST_RETRY_MILLIS;
-    return alike || triedAgain ? null : Difference.DEADLINE;
+    boolean matches = Math.abs(armed - deadline) <= 1;
+    boolean awaitsRetry = deadline <= now && armed <= now + Expiry.LONGEST_RETRY_MILLIS;
+    return matches || awaitsRetry ? null : Difference.DEADLINE;
   }
 
   private void repair(int shard, ShardedTimers timers, Difference kind, List<Long> suspects) {
@@ -205,8 +206,8 @@ class WheelReconciler extends BackgroundLoop {
     if (counter != null && wrong.length > 0) {
       counter.increment(wrong.length);
       log.error(
-          "The wheel of shard {} differed from Postgres in {} orders ({}), among them row {}; it was"
-              + " repaired, but should not have been",
+          "The wheel of shard {} differed from Postgres in {} orders ({}), among them row {}. It was"
+              + " repaired, but this should never happen; please report it",
           shard,
           wrong.length,
           kind,
@@ -214,11 +215,11 @@ class WheelReconciler extends BackgroundLoop {
     }
   }
 
-  private static <T> T answer(CompletableFuture<T> question) throws InterruptedException {
+  private static <T> T await(CompletableFuture<T> result) throws InterruptedException {
     try {
-      return question.get();
+      return result.get();
     } catch (ExecutionException e) {
-      throw new IllegalStateException("the wheel did not answer", e.getCause());
+      throw new IllegalStateException("the wheel failed to respond", e.getCause());
     }
   }
 }

@@ -1,12 +1,14 @@
 package io.ordertimeout.orders.suspension;
 
+import static io.ordertimeout.orders.platform.postgres.ResultSets.instant;
+import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
+
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.SchemaMigration;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -17,15 +19,18 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.scheduling.annotation.Scheduled;
-import org.springframework.stereotype.Component;
+import org.springframework.stereotype.Repository;
 
 /**
- * Holds on the expiry of shards, in Postgres: while one is in force no order of its shard is
- * cancelled, by any instance, until an operator lifts it. The deciding statement looks for itself;
- * what is kept here, a second old at most, spares it from being asked in vain. Thread-safe.
+ * Holds on the expiry of shards: while a hold is in force, no instance cancels an order of its
+ * shard. A hold stays in force until an operator lifts it.
+ *
+ * <p>The deciding statement checks the table itself. The copy in memory, at most a second old, only
+ * avoids statements that could not cancel anything. Thread-safe.
  */
-@Component
+@Repository
 public class ExpiryHolds {
 
   /**
@@ -33,10 +38,10 @@ public class ExpiryHolds {
    *
    * @param id its number
    * @param shard the shard that it holds
-   * @param reason what happened
-   * @param detail where
-   * @param placedAt since when
-   * @param liftedAt until when; null while it is in force
+   * @param reason the kind of event that caused it
+   * @param detail what exactly happened, and where
+   * @param placedAt since when it has been in force
+   * @param liftedAt when it was lifted; null while it is in force
    */
   public record Hold(
       long id,
@@ -46,52 +51,55 @@ public class ExpiryHolds {
       Instant placedAt,
       @Nullable Instant liftedAt) {}
 
-  private static final Logger log = LoggerFactory.getLogger(ExpiryHolds.class);
-
-  /** To be part of a statement that cancels orders of the shard given as the parameter. */
+  /** SQL condition: the expiry of the shard {@code :shard} is not held. */
   public static final String NOT_HELD =
-      "not exists (select from expiry_hold where shard = ? and lifted_at is null)";
+      "not exists (select from expiry_hold where shard = :shard and lifted_at is null)";
+
+  private static final Logger log = LoggerFactory.getLogger(ExpiryHolds.class);
 
   private static final String PLACE =
       """
-      insert into expiry_hold (shard, reason, detail) select ?, 'LOST_RECORDS', ?
+      insert into expiry_hold (shard, reason, detail) select :shard, 'LOST_RECORDS', :detail
       where not exists (
-        select from expiry_hold where shard = ? and detail = ? and lifted_at is null)
+        select from expiry_hold where shard = :shard and detail = :detail and lifted_at is null)
       """;
 
-  private static final String IN_FORCE = "select shard from expiry_hold where lifted_at is null";
+  private static final String HELD_SHARDS = "select shard from expiry_hold where lifted_at is null";
 
   private static final String COLUMNS = "id, shard, reason, detail, placed_at, lifted_at";
 
   private static final String FIND = "select %s from expiry_hold where id = ?".formatted(COLUMNS);
 
-  private static final String ALL_IN_FORCE =
+  private static final String IN_FORCE =
       "select %s from expiry_hold where lifted_at is null order by shard, id".formatted(COLUMNS);
 
   private static final String LIFT =
       "update expiry_hold set lifted_at = clock_timestamp() where id = ? and lifted_at is null";
 
   private final JdbcTemplate jdbc;
+  private final JdbcClient client;
   private final SchemaMigration schema;
-  private final StepHealth step;
+  private final StepHealth health;
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
   private volatile Set<Integer> held = Set.of();
 
-  ExpiryHolds(JdbcTemplate jdbc, SchemaMigration schema, StepHealthRegistry steps) {
+  ExpiryHolds(
+      JdbcTemplate jdbc, JdbcClient client, SchemaMigration schema, StepHealthRegistry registry) {
     this.jdbc = jdbc;
+    this.client = client;
     this.schema = schema;
-    this.step = steps.step("expiry-holds");
+    this.health = registry.step("expiry-holds");
   }
 
   /**
-   * Holds the shard's expiry, because payments or closings are gone that nobody has read: an order
-   * that looks unpaid may be paid. In force with the surrounding transaction.
+   * Holds the shard's expiry because payments or closings were lost before they were read: an order
+   * that looks unpaid may be paid. The hold takes effect with the surrounding transaction.
    */
   public void placeForLostRecords(int shard, String detail) {
-    jdbc.update(PLACE, shard, detail, shard, detail);
+    client.sql(PLACE).param("shard", shard).param("detail", detail).update();
     log.error(
-        "Expiry of shard {} is held until an operator lifts it, since payments or closings may have"
-            + " been lost: {}",
+        "The expiry of shard {} is held until an operator lifts the hold, because payments or"
+            + " closings may have been lost: {}",
         shard,
         detail);
     Set<Integer> more = new HashSet<>(held);
@@ -99,43 +107,31 @@ public class ExpiryHolds {
     held = Set.copyOf(more);
   }
 
-  /** The hold of that number. */
+  /** Finds a hold, in force or lifted. */
   public Optional<Hold> find(long id) {
     return jdbc.query(FIND, ExpiryHolds::hold, id).stream().findFirst();
   }
 
-  /** The holds in force, by shard, as Postgres says now. */
+  /** Reads the holds in force from Postgres, by shard. */
   public List<Hold> inForce() {
-    return jdbc.query(ALL_IN_FORCE, ExpiryHolds::hold);
+    return jdbc.query(IN_FORCE, ExpiryHolds::hold);
   }
 
-  /** Lifts the hold; says whether it was in force. */
+  /** Lifts the hold; returns whether it was in force. */
   public boolean lift(long id) {
     return jdbc.update(LIFT, id) > 0;
   }
 
-  private static Hold hold(ResultSet rs, int rowNumber) throws SQLException {
-    OffsetDateTime liftedAt = rs.getObject("lifted_at", OffsetDateTime.class);
-    return new Hold(
-        rs.getLong("id"),
-        rs.getInt("shard"),
-        rs.getString("reason"),
-        rs.getString("detail"),
-        rs.getObject("placed_at", OffsetDateTime.class).toInstant(),
-        liftedAt == null ? null : liftedAt.toInstant());
-  }
-
-  /** Whether the shard's expiry was held when this was last looked up. */
+  /** Returns whether the shard's expiry was held at the last refresh. */
   public boolean isHeld(int shard) {
     return held.contains(shard);
   }
 
-  /** Has the listener called whenever holds were placed or lifted. */
+  /** Registers a listener that is called whenever holds were placed or lifted. */
   public void onChange(Runnable listener) {
     listeners.add(listener);
   }
 
-  /** Looks the holds up. */
   @Scheduled(fixedDelay = 1, timeUnit = TimeUnit.SECONDS)
   void refresh() {
     if (!schema.isMigrated()) {
@@ -143,16 +139,26 @@ public class ExpiryHolds {
     }
     Set<Integer> now;
     try {
-      now = Set.copyOf(jdbc.queryForList(IN_FORCE, Integer.class));
+      now = Set.copyOf(jdbc.queryForList(HELD_SHARDS, Integer.class));
     } catch (RuntimeException e) {
-      step.failed("holds that are lifted or placed go unnoticed until Postgres answers", e);
+      health.failed("new and lifted holds go unnoticed until Postgres answers", e);
       return;
     }
-    step.succeeded();
+    health.succeeded();
     if (!now.equals(held)) {
-      log.info("Expiry is held of shards {}", now);
+      log.info("The expiry of these shards is held: {}", now);
       held = now;
       listeners.forEach(Runnable::run);
     }
+  }
+
+  private static Hold hold(ResultSet row, int rowNumber) throws SQLException {
+    return new Hold(
+        row.getLong("id"),
+        row.getInt("shard"),
+        row.getString("reason"),
+        row.getString("detail"),
+        requiredInstant(row, "placed_at"),
+        instant(row, "lifted_at"));
   }
 }

@@ -1,5 +1,9 @@
 package io.ordertimeout.orders.suspension;
 
+import static io.ordertimeout.orders.platform.postgres.ResultSets.instant;
+import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
+import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
+
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
@@ -8,11 +12,8 @@ import io.ordertimeout.orders.platform.postgres.SchemaMigration;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -20,23 +21,26 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.scheduling.annotation.Scheduled;
-import org.springframework.stereotype.Component;
+import org.springframework.stereotype.Repository;
 
 /**
- * Pauses of expiry, in Postgres: while one is in force no order of its channel, or none at all, is
- * cancelled, by any instance, whoever restarts. The deciding statement looks for itself, so a pause
- * holds from the moment it is committed; what is kept here, a second old at most, spares it from
- * being asked in vain. Thread-safe.
+ * Pauses of expiry: while a pause is in force, no instance cancels an order of its channel, or any
+ * order at all. Restarts do not end a pause.
+ *
+ * <p>The deciding statement checks the table itself, so a pause takes effect when it is committed.
+ * The copy in memory, at most a second old, only avoids statements that could not cancel anything.
+ * Thread-safe.
  */
-@Component
+@Repository
 public class ExpiryPauses {
 
   /** Who placed a pause. */
   public enum PlacedBy {
-    /** Somebody who is answerable for the shop. */
+    /** An operator. */
     OPERATOR,
-    /** The breaker, because too much was about to be cancelled. */
+    /** The circuit breaker, because an abnormal number of orders was about to be cancelled. */
     BREAKER
   }
 
@@ -44,15 +48,15 @@ public class ExpiryPauses {
    * A pause.
    *
    * @param id its number
-   * @param channel the channel whose orders it holds; null for all
-   * @param placedByKind what placed it
-   * @param placedBy the name of who did
+   * @param channel the channel whose orders it holds; null for all orders
+   * @param placedByKind whether an operator or the circuit breaker placed it
+   * @param placedBy the name of who placed it
    * @param reason why
    * @param movesDeadlines whether deadlines move by the part of it that their orders lived through
    * @param beganAt since when it has been in force
    * @param endsAt when it ends by itself; null for never
-   * @param endedAt when somebody ended it; null if nobody did
-   * @param endedBy who did
+   * @param endedAt when it was ended; null if it was not
+   * @param endedBy the name of who ended it
    */
   public record Pause(
       long id,
@@ -67,11 +71,11 @@ public class ExpiryPauses {
       @Nullable String endedBy) {}
 
   /**
-   * A pause to be placed.
+   * A pause to be placed; the parameters are those of {@link Pause}.
    *
-   * @param channel the channel whose orders to hold; null for all
-   * @param placedByKind what places it
-   * @param placedBy the name of who does
+   * @param channel the channel whose orders to hold; null for all orders
+   * @param placedByKind whether an operator or the circuit breaker places it
+   * @param placedBy the name of who places it
    * @param reason why
    * @param movesDeadlines whether deadlines move by the part of it that their orders live through
    * @param endsAt when it ends by itself; null for never
@@ -89,13 +93,13 @@ public class ExpiryPauses {
   private static final String IN_FORCE =
       "p.ended_at is null and (p.ends_at is null or p.ends_at > clock_timestamp())";
 
-  /** Of a statement in which {@code d} is an order: a pause that holds it. */
-  public static final String HOLDING =
-      "from expiry_pause p where %s and (p.channel is null or p.channel = d.channel)"
+  /** SQL condition: a pause holds the order {@code d}. */
+  public static final String PAUSED =
+      "exists (select from expiry_pause p where %s and (p.channel is null or p.channel = d.channel))"
           .formatted(IN_FORCE);
 
-  /** To be part of a statement in which {@code d} is an order. */
-  public static final String NOT_PAUSED = "not exists (select %s)".formatted(HOLDING);
+  /** SQL condition: no pause holds the order {@code d}. */
+  public static final String NOT_PAUSED = "not " + PAUSED;
 
   private static final String COLUMNS =
       """
@@ -106,31 +110,28 @@ public class ExpiryPauses {
   private static final String FIND_IN_FORCE =
       "select %s from expiry_pause p where %s order by id".formatted(COLUMNS, IN_FORCE);
 
+  private static final String FIND_HOLDING =
+      """
+      select %s from expiry_pause p
+      where %s and (channel is null or channel = ?::text) order by id
+      """
+          .formatted(COLUMNS, IN_FORCE);
+
   private static final String FIND = "select %s from expiry_pause where id = ?".formatted(COLUMNS);
 
   private static final String LATEST =
       "select %s from expiry_pause where id < ? order by id desc limit ?".formatted(COLUMNS);
 
+  // The circuit breakers of several instances may trip at the same time; one pause is enough.
   private static final String PLACE =
       """
       insert into expiry_pause (
         channel, placed_by_kind, placed_by, reason, moves_deadlines, ends_at)
-      values (?, ?, ?, ?, ?, ?::timestamptz)
+      values (:channel, :placedByKind, :placedBy, :reason, :movesDeadlines, :endsAt::timestamptz)
+      on conflict do nothing
       returning %s
       """
           .formatted(COLUMNS);
-
-  private static final String TRIP =
-      """
-      with placed as (
-        insert into expiry_pause (placed_by_kind, placed_by, reason, moves_deadlines)
-        values ('BREAKER', ?, ?, ?)
-        on conflict do nothing
-        returning id, placed_by, reason
-      )
-      insert into operator_action (actor, action, subject, reason)
-      select placed_by, 'PAUSE_EXPIRY', id::text, reason from placed
-      """;
 
   private static final String END =
       """
@@ -140,18 +141,24 @@ public class ExpiryPauses {
           .formatted(IN_FORCE);
 
   private final JdbcTemplate jdbc;
+  private final JdbcClient client;
   private final SchemaMigration schema;
-  private final StepHealth step;
+  private final StepHealth health;
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
   private volatile List<Pause> inForce = List.of();
 
   ExpiryPauses(
-      JdbcTemplate jdbc, SchemaMigration schema, StepHealthRegistry steps, MeterRegistry meters) {
+      JdbcTemplate jdbc,
+      JdbcClient client,
+      SchemaMigration schema,
+      StepHealthRegistry registry,
+      MeterRegistry meters) {
     this.jdbc = jdbc;
+    this.client = client;
     this.schema = schema;
-    this.step = steps.step("expiry-pauses");
+    this.health = registry.step("expiry-pauses");
     for (PlacedBy by : PlacedBy.values()) {
-      Gauge.builder("order.timeout.expiry.paused", this, p -> p.count(by))
+      Gauge.builder("order.timeout.expiry.paused", this, pauses -> pauses.count(by))
           .description("Pauses of expiry in force, on all instances")
           .tag("by", by.name().toLowerCase(Locale.ROOT))
           .register(meters);
@@ -163,59 +170,58 @@ public class ExpiryPauses {
   }
 
   /**
-   * Places a pause; in force for all instances once the surrounding transaction, if any, is
-   * committed.
+   * Places a pause, which takes effect on all instances when the surrounding transaction, if any,
+   * is committed. Empty if the circuit breaker's pause is in force already.
    */
-  public Pause place(NewPause pause) {
-    Instant endsAt = pause.endsAt();
-    return Objects.requireNonNull(
-        jdbc.queryForObject(
-            PLACE,
-            ExpiryPauses::pause,
-            pause.channel(),
-            pause.placedByKind().name(),
-            pause.placedBy(),
-            pause.reason(),
-            pause.movesDeadlines(),
-            endsAt == null ? null : endsAt.atOffset(ZoneOffset.UTC)));
+  public Optional<Pause> place(NewPause pause) {
+    return client
+        .sql(PLACE)
+        .param("channel", pause.channel())
+        .param("placedByKind", pause.placedByKind().name())
+        .param("placedBy", pause.placedBy())
+        .param("reason", pause.reason())
+        .param("movesDeadlines", pause.movesDeadlines())
+        .param("endsAt", parameter(pause.endsAt()))
+        .query(ExpiryPauses::pause)
+        .optional();
   }
 
-  /** Pauses all expiry for the breaker, unless it has already; says whether it did. */
-  public boolean trip(String by, String reason, boolean movesDeadlines) {
-    return jdbc.update(TRIP, by, reason, movesDeadlines) > 0;
-  }
-
-  /** Ends the pause; says whether it was in force. */
+  /** Ends the pause; returns whether it was in force. */
   public boolean end(long id, String by) {
     return jdbc.update(END, by, id) > 0;
   }
 
-  /** The pause of that number. */
+  /** Finds a pause, in force or ended. */
   public Optional<Pause> find(long id) {
     return jdbc.query(FIND, ExpiryPauses::pause, id).stream().findFirst();
   }
 
-  /** The pauses in force, as Postgres says now. */
+  /** Reads the pauses in force from Postgres, by number. */
   public List<Pause> inForce() {
     return jdbc.query(FIND_IN_FORCE, ExpiryPauses::pause);
   }
 
-  /** At most that many pauses with a lower number, the latest first. */
+  /** Reads the pauses in force that hold the orders of a channel, by number. */
+  public List<Pause> holding(@Nullable String channel) {
+    return jdbc.query(FIND_HOLDING, ExpiryPauses::pause, channel);
+  }
+
+  /** Returns at most {@code limit} pauses with a lower number, the latest first. */
   public List<Pause> latest(long before, int limit) {
     return jdbc.query(LATEST, ExpiryPauses::pause, before, limit);
   }
 
-  /** Whether all expiry was paused when this was last looked up. */
+  /** Returns whether all expiry was paused at the last refresh. */
   public boolean isAllPaused() {
     return inForce.stream().anyMatch(pause -> pause.channel() == null);
   }
 
-  /** Has the listener called whenever pauses began or ended. */
+  /** Registers a listener that is called whenever pauses began or ended. */
   public void onChange(Runnable listener) {
     listeners.add(listener);
   }
 
-  /** Looks the pauses up. */
+  /** Reads the pauses in force into memory. */
   @Scheduled(fixedDelay = 500, timeUnit = TimeUnit.MILLISECONDS)
   public void refresh() {
     if (!schema.isMigrated()) {
@@ -225,10 +231,10 @@ public class ExpiryPauses {
     try {
       now = inForce();
     } catch (RuntimeException e) {
-      step.failed("pauses that begin or end go unnoticed until Postgres answers", e);
+      health.failed("new and ended pauses go unnoticed until Postgres answers", e);
       return;
     }
-    step.succeeded();
+    health.succeeded();
     if (!now.equals(inForce)) {
       inForce = now;
       log.info("{} pauses of expiry are in force", now.size());
@@ -236,22 +242,17 @@ public class ExpiryPauses {
     }
   }
 
-  private static Pause pause(ResultSet rs, int rowNumber) throws SQLException {
+  private static Pause pause(ResultSet row, int rowNumber) throws SQLException {
     return new Pause(
-        rs.getLong("id"),
-        rs.getString("channel"),
-        PlacedBy.valueOf(rs.getString("placed_by_kind")),
-        rs.getString("placed_by"),
-        rs.getString("reason"),
-        rs.getBoolean("moves_deadlines"),
-        rs.getObject("began_at", OffsetDateTime.class).toInstant(),
-        instant(rs, "ends_at"),
-        instant(rs, "ended_at"),
-        rs.getString("ended_by"));
-  }
-
-  private static @Nullable Instant instant(ResultSet rs, String column) throws SQLException {
-    OffsetDateTime time = rs.getObject(column, OffsetDateTime.class);
-    return time == null ? null : time.toInstant();
+        row.getLong("id"),
+        row.getString("channel"),
+        PlacedBy.valueOf(row.getString("placed_by_kind")),
+        row.getString("placed_by"),
+        row.getString("reason"),
+        row.getBoolean("moves_deadlines"),
+        requiredInstant(row, "began_at"),
+        instant(row, "ends_at"),
+        instant(row, "ended_at"),
+        row.getString("ended_by"));
   }
 }

@@ -1,30 +1,67 @@
 package io.ordertimeout.orders.suspension;
 
-import org.springframework.jdbc.core.JdbcTemplate;
+import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
+import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
- * The times in which customers are not held to their deadlines, once they are over: outages and
- * pauses, where they are to extend them. A deadline moves when it is reached, not before: by the
- * part of all those times that its order lived through, each moment once. Thread-safe.
+ * Times that do not count against a customer: outages and pauses, once they are over, where they
+ * are configured to move deadlines. A deadline moves when it is reached, not before, by the part of
+ * all those times that its order lived through; overlapping times count once. Thread-safe.
  */
 @Repository
 public class Interruptions {
 
-  // Not one that was due before it began: its customer had the whole time.
+  /**
+   * An interruption that an order lived through.
+   *
+   * @param beganAt when it began
+   * @param endedAt when it ended
+   * @param isPause whether it was a pause; else it was an outage
+   */
+  public record Interruption(Instant beganAt, Instant endedAt, boolean isPause) {}
+
+  /**
+   * What an interruption has to know of an order.
+   *
+   * @param shard the order's shard
+   * @param channel its sales channel, if stated
+   * @param createdAt when it was created
+   * @param deadline its payment deadline
+   * @param extendedUntil the end of the last interruption that has moved the deadline, if any
+   */
+  public record Lifetime(
+      int shard,
+      @Nullable String channel,
+      Instant createdAt,
+      Instant deadline,
+      @Nullable Instant extendedUntil) {}
+
+  private static final String CONCERNS =
+      "(i.shard is null or i.shard = d.shard) and (i.channel is null or i.channel = d.channel)";
+
+  // An order that was due before the interruption began had its whole time.
   private static final String UNAPPLIED =
       """
-      (i.shard is null or i.shard = d.shard) and (i.channel is null or i.channel = d.channel)
-            and i.began_at < d.deadline and i.ended_at > greatest(d.created_at, d.extended_until)""";
+      %s
+            and i.began_at < d.deadline and i.ended_at > greatest(d.created_at, d.extended_until)"""
+          .formatted(CONCERNS);
 
-  /** To be part of a statement in which {@code d} is an order. */
+  /** SQL condition: no interruption is left by which the deadline of the order {@code d} moves. */
   public static final String NONE_LEFT =
       "not exists (select from interruption i where %s)".formatted(UNAPPLIED);
 
   /**
-   * To be joined laterally in a statement in which {@code d} is an order: the interruptions that
-   * its deadline is still to move by, how far in {@code length} and the end of the last in {@code
-   * until}; both null if there are none.
+   * SQL query, to be joined laterally to the order {@code d}: {@code length} is how far its
+   * deadline still has to move, {@code until} the end of the last of these interruptions; both are
+   * null if there are none.
    */
   public static final String STILL_TO_APPLY =
       """
@@ -36,33 +73,71 @@ public class Interruptions {
       """
           .formatted(UNAPPLIED);
 
-  private static final String EXTEND =
+  /**
+   * SQL query, to be joined laterally to the newly created order {@code d}: {@code length} is how
+   * much of its time to pay was interrupted, at most; zero if none of it was.
+   */
+  public static final String BEFORE_REGISTRATION =
       """
-      with locked as (
-        select order_id, shard, channel, created_at, deadline, extended_until
-        from order_deadline d
-        where id = any(?::bigint[]) and shard = ? and state = 'PENDING' and %s
-        order by id
-        for update skip locked
-      )
-      update order_deadline e set deadline = x.deadline, extended_until = x.until
-      from (
-        select d.order_id, d.deadline + s.length as deadline, s.until
-        from locked d cross join lateral (%s) s
-        where s.length is not null
-      ) x
-      where e.order_id = x.order_id
+      select coalesce(sum(i.ended_at - greatest(i.began_at, d.created_at)), '0') as length
+      from interruption i
+      where %s and i.ended_at > d.created_at and i.began_at < d.deadline
       """
-          .formatted(ExpiryPauses.NOT_PAUSED, STILL_TO_APPLY);
+          .formatted(CONCERNS);
 
-  private final JdbcTemplate jdbc;
+  private static final String LIFETIME =
+      """
+      (values (:shard::int, :channel::text, :createdAt::timestamptz, :deadline::timestamptz,
+        :extendedUntil::timestamptz)) as d (shard, channel, created_at, deadline, extended_until)
+      """;
 
-  Interruptions(JdbcTemplate jdbc) {
-    this.jdbc = jdbc;
+  private static final String DELAY =
+      "select extract(epoch from s.length) from %s cross join lateral (%s) s where s.length is not null"
+          .formatted(LIFETIME, STILL_TO_APPLY);
+
+  private static final String APPLIED =
+      """
+      select i.began_at, i.ended_at, i.shard is null as is_pause
+      from %s join interruption i on %s
+      where i.ended_at > d.created_at and i.ended_at <= d.extended_until
+        and i.began_at < d.deadline
+      order by i.ended_at
+      """
+          .formatted(LIFETIME, CONCERNS);
+
+  private final JdbcClient client;
+
+  Interruptions(JdbcClient client) {
+    this.client = client;
   }
 
-  /** Extends the deadlines of those of the orders that lived through an interruption since. */
-  public void extend(int shard, long[] ids) {
-    jdbc.update(EXTEND, ids, shard);
+  /** Returns how far the order's deadline still has to move; empty if it does not. */
+  public Optional<Duration> stillToApply(Lifetime order) {
+    return of(DELAY, order)
+        .query(Double.class)
+        .optional()
+        .map(seconds -> Duration.ofMillis((long) (seconds * 1e3)));
+  }
+
+  /** Returns the interruptions that have moved the order's deadline, by their ends. */
+  public List<Interruption> applied(Lifetime order) {
+    return of(APPLIED, order)
+        .query(
+            (row, number) ->
+                new Interruption(
+                    requiredInstant(row, "began_at"),
+                    requiredInstant(row, "ended_at"),
+                    row.getBoolean("is_pause")))
+        .list();
+  }
+
+  private JdbcClient.StatementSpec of(String statement, Lifetime order) {
+    return client
+        .sql(statement)
+        .param("shard", order.shard())
+        .param("channel", order.channel())
+        .param("createdAt", parameter(order.createdAt()))
+        .param("deadline", parameter(order.deadline()))
+        .param("extendedUntil", parameter(order.extendedUntil()));
   }
 }

@@ -1,36 +1,37 @@
 package io.ordertimeout.orders.suspension;
 
+import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
+import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
+
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Repository;
 
 /**
- * Orders that must not be cancelled for now: Postgres refuses to have them settled or cancelled, or
- * a payment or closing of them cannot be decoded. They stay as they are, with the reason, until an
- * operator has mended what stands against it and deletes them here; the others proceed.
- * Thread-safe.
+ * Orders that must not be cancelled for now, each for its own reason: Postgres rejects the row that
+ * would settle or cancel the order, or a payment or closing of it cannot be decoded. A parked order
+ * can still be paid or closed. It stays parked until an operator releases it; other orders are not
+ * affected. Thread-safe.
  */
 @Repository
 public class ParkedOrders {
 
-  /** To be part of a statement in which {@code d} is an order. */
+  /** SQL condition: the order {@code d} is not parked. */
   public static final String NOT_PARKED =
       "not exists (select from parked_order p where p.order_id = d.order_id)";
 
   /**
    * A parked order.
    *
-   * @param orderId its id
-   * @param shard its shard
-   * @param reason why
+   * @param orderId the order's id
+   * @param shard the order's shard
+   * @param reason why the order must not be cancelled
    * @param parkedAt since when
    */
   public record Parked(String orderId, int shard, String reason, Instant parkedAt) {}
@@ -41,19 +42,6 @@ public class ParkedOrders {
       """
       insert into parked_order (order_id, shard, reason)
       select order_id, ?, ? from unnest(?::text[]) order_id on conflict do nothing
-      """;
-
-  private static final String PARK_ROW =
-      """
-      insert into parked_order (order_id, shard, reason)
-      select order_id, shard, ? from order_deadline where id = ? and shard = ?
-      on conflict do nothing
-      """;
-
-  private static final String COUNT =
-      """
-      select count(*) from parked_order p join order_deadline d on d.order_id = p.order_id
-      where d.state = 'PENDING' and d.shard = any(?::int[])
       """;
 
   private static final String FIND =
@@ -67,37 +55,27 @@ public class ParkedOrders {
 
   private static final String RELEASE = "delete from parked_order where order_id = ?";
 
+  private static final String COUNT = "select count(*) from parked_order p where ";
+
+  private static final String PURGE = "delete from parked_order p where p.parked_at < ? and ";
+
   private final JdbcTemplate jdbc;
 
   ParkedOrders(JdbcTemplate jdbc) {
     this.jdbc = jdbc;
   }
 
-  /**
-   * Parks orders that may not be cancelled, since a payment or closing of them cannot be stored.
-   * Orders that are not known yet can be parked too.
-   */
+  /** Parks orders, which need not be known yet. An order that is parked keeps its first reason. */
   public void park(Collection<String> orderIds, int shard, String reason) {
     jdbc.update(PARK, shard, shortened(reason), orderIds.toArray(String[]::new));
   }
 
-  /** Parks a due order that cannot be cancelled. */
-  public void park(int shard, long id, String reason) {
-    jdbc.update(PARK_ROW, shortened(reason), id, shard);
-  }
-
-  /** How many pending orders of those shards are parked. */
-  public long count(Set<Integer> shards) {
-    int[] some = shards.stream().mapToInt(Integer::intValue).toArray();
-    return Objects.requireNonNull(jdbc.queryForObject(COUNT, Long.class, (Object) some));
-  }
-
-  /** The parked order of that id. */
+  /** Finds a parked order. */
   public Optional<Parked> find(String orderId) {
     return jdbc.query(FIND, ParkedOrders::parked, orderId).stream().findFirst();
   }
 
-  /** At most {@code limit} parked orders behind that id, by their ids. */
+  /** Returns at most {@code limit} parked orders with greater ids than {@code after}, by id. */
   public List<Parked> page(String after, int limit) {
     return jdbc.query(PAGE, ParkedOrders::parked, after, limit);
   }
@@ -107,12 +85,30 @@ public class ParkedOrders {
     jdbc.update(RELEASE, orderId);
   }
 
-  private static Parked parked(ResultSet rs, int rowNumber) throws SQLException {
+  /**
+   * Counts parked orders.
+   *
+   * @param condition SQL condition on the parked order {@code p}
+   */
+  public long count(String condition, Object... parameters) {
+    return Objects.requireNonNull(jdbc.queryForObject(COUNT + condition, Long.class, parameters));
+  }
+
+  /**
+   * Deletes orders that were parked before a time; returns how many.
+   *
+   * @param unneeded SQL condition on the parked order {@code p}: it need not be parked any more
+   */
+  public int purge(Instant before, String unneeded) {
+    return jdbc.update(PURGE + unneeded, parameter(before));
+  }
+
+  private static Parked parked(ResultSet row, int rowNumber) throws SQLException {
     return new Parked(
-        rs.getString("order_id"),
-        rs.getInt("shard"),
-        rs.getString("reason"),
-        rs.getObject("parked_at", OffsetDateTime.class).toInstant());
+        row.getString("order_id"),
+        row.getInt("shard"),
+        row.getString("reason"),
+        requiredInstant(row, "parked_at"));
   }
 
   private static String shortened(String reason) {

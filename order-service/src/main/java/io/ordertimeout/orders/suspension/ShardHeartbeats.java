@@ -13,20 +13,26 @@ import org.springframework.stereotype.Repository;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * When the owner of each shard last reached both Kafka and Postgres, in Postgres. A gap longer than
- * configured is an outage. If outages extend deadlines, the heartbeat that ends one notes it, and
- * as long as there is none the deciding statement decides nothing. Thread-safe.
+ * The times at which the owner of each shard last reached both Kafka and Postgres. A gap that is
+ * longer than {@code order-timeout.expiry.outage-after} is an outage. Where outages extend
+ * deadlines, the heartbeat that ends an outage records it, and the deciding statement cancels
+ * nothing until then. Thread-safe.
  */
 @Repository
 public class ShardHeartbeats {
 
-  private static final Logger log = LoggerFactory.getLogger(ShardHeartbeats.class);
-
-  /** To be part of a statement that cancels; parameters are the shard and the longest silence. */
+  /**
+   * SQL condition: the shard {@code :shard} has had a heartbeat within {@code :longestSilence}, or
+   * has never had one.
+   */
   public static final String IS_ALIVE =
       """
-      coalesce((select clock_timestamp() - alive_at from shard_heartbeat where shard = ?), '0')
-            <= ?::interval""";
+      coalesce((select clock_timestamp() - alive_at from shard_heartbeat where shard = :shard), '0')
+            <= :longestSilence::interval""";
+
+  private static final Logger log = LoggerFactory.getLogger(ShardHeartbeats.class);
+
+  private static final Duration FOREVER = Duration.ofDays(1_000_000);
 
   private static final String GAPS =
       """
@@ -36,7 +42,7 @@ public class ShardHeartbeats {
       for update
       """;
 
-  private static final String NOTE_OUTAGE =
+  private static final String RECORD_OUTAGE =
       """
       insert into shard_outage (shard, began_at, ended_at) values (?, ?, ?) on conflict do nothing
       """;
@@ -60,46 +66,51 @@ public class ShardHeartbeats {
   private record Gap(int shard, OffsetDateTime beganAt, OffsetDateTime endedAt) {}
 
   private final JdbcTemplate jdbc;
-  private final boolean extend;
+  private final boolean extendsDeadlines;
   private final Duration outageAfter;
 
   ShardHeartbeats(JdbcTemplate jdbc, OrderTimeoutProperties properties) {
     this.jdbc = jdbc;
-    this.extend = properties.expiry().afterOutage() == AfterOutage.EXTEND_BY_OUTAGE;
+    this.extendsDeadlines = properties.expiry().afterOutage() == AfterOutage.EXTEND_BY_OUTAGE;
     this.outageAfter = properties.expiry().outageAfter();
   }
 
-  /** Notes that the shards are served now, and the outages that end with this. */
+  /** Returns the {@code :longestSilence} of {@link #IS_ALIVE}, as configured. */
+  public Duration longestSilence() {
+    return extendsDeadlines ? outageAfter : FOREVER;
+  }
+
+  /** Records that the shards are served now, and the outages that end with this heartbeat. */
   @Transactional
   public void beat(Collection<Integer> shards) {
-    int[] some = shards.stream().mapToInt(Integer::intValue).toArray();
+    int[] numbers = shards.stream().mapToInt(Integer::intValue).toArray();
     jdbc.query(
             GAPS,
-            (rs, row) ->
+            (row, number) ->
                 new Gap(
-                    rs.getInt("shard"),
-                    rs.getObject("alive_at", OffsetDateTime.class),
-                    rs.getObject("ended_at", OffsetDateTime.class)),
-            some,
+                    row.getInt("shard"),
+                    row.getObject("alive_at", OffsetDateTime.class),
+                    row.getObject("ended_at", OffsetDateTime.class)),
+            numbers,
             outageAfter.toMillis() / 1e3)
         .forEach(this::end);
-    jdbc.update(BEAT, (Object) some);
+    jdbc.update(BEAT, (Object) numbers);
   }
 
   private void end(Gap gap) {
-    if (extend) {
-      jdbc.update(NOTE_OUTAGE, gap.shard, gap.beganAt, gap.endedAt);
+    if (extendsDeadlines) {
+      jdbc.update(RECORD_OUTAGE, gap.shard, gap.beganAt, gap.endedAt);
     }
     log.warn(
         "Shard {} was without Kafka, Postgres or an owner since {}; {}",
         gap.shard,
         gap.beganAt,
-        extend
-            ? "deadlines are extended by it"
-            : "orders due since are decided once their payments are read");
+        extendsDeadlines
+            ? "the deadlines of its orders are extended by that time"
+            : "orders that came due since are decided once their payments are read");
   }
 
-  /** Those of the shards below the number that nobody has served for that long, ascending. */
+  /** Returns the shards below a number that have had no heartbeat for that long, ascending. */
   public List<Integer> silent(int shards, Duration duration) {
     return jdbc.queryForList(SILENT, Integer.class, shards, duration.toMillis() / 1e3);
   }

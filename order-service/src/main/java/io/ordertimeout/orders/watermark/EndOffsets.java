@@ -24,21 +24,21 @@ import org.apache.kafka.common.TopicPartition;
 import org.springframework.stereotype.Component;
 
 /**
- * Asks Kafka where the payments and closings of shards end, and in the same breath whether the
- * topics are still those that the intake reads: a partition that was added meanwhile may hold the
- * payment that counts. Thread-safe.
+ * Asks Kafka where the payments and closings of shards end and, at the same time, whether the
+ * topics are still those that the intake reads: a partition that was added meanwhile may contain
+ * the payment of a due order. Thread-safe.
  */
 @Component
 class EndOffsets {
 
   private static final int TIMEOUT_MILLIS = 10_000;
 
-  // Not the end of the committed: a payment in an open transaction was appended too, and its order
-  // waits until the transaction has ended, one way or the other.
+  // Not the end of the committed records: a payment in an open transaction was appended too, and
+  // its order waits until the transaction is committed or aborted.
   private static final ListOffsetsOptions APPENDED =
       new ListOffsetsOptions(IsolationLevel.READ_UNCOMMITTED).timeoutMs(TIMEOUT_MILLIS);
 
-  private static final DescribeTopicsOptions BRIEFLY =
+  private static final DescribeTopicsOptions TIMEOUT =
       new DescribeTopicsOptions().timeoutMs(TIMEOUT_MILLIS);
 
   private final Admin admin;
@@ -55,30 +55,30 @@ class EndOffsets {
     this.always = properties.expiry().watermarkScope() == OrderTimeoutProperties.WatermarkScope.ALL;
   }
 
-  /** Whether the ends of all partitions count for each shard. */
+  /** Returns whether the ends of all partitions count for each shard. */
   boolean reachAcrossShards() {
     InputTopics.Layout layout = inputTopics.layout();
-    return always || (layout != null && layout.isMixed());
+    return always || (layout != null && layout.hasChangedPartitionCount());
   }
 
   /**
-   * Asks for the end offsets of shards, in one question whose answers come shard by shard: one that
-   * Kafka cannot answer, because a partition has no leader, keeps no other waiting. Answers come on
-   * the client's thread, and fail if the topics are not what they were.
+   * Asks for the end offsets of shards, in one request that is answered for each shard separately:
+   * a partition without a leader delays no other shard. The answers complete on the client's
+   * thread, and fail if the topics have changed.
    *
-   * @throws KafkaException if the topics are not checked
+   * @throws KafkaException if the topics have changed and have not been checked since
    */
   Map<Integer, CompletableFuture<Map<TopicPartition, Long>>> of(Collection<Integer> shards) {
     InputTopics.Layout layout = inputTopics.layout();
     if (layout == null) {
-      throw new KafkaException("the input topics have changed and are not checked yet");
+      throw new KafkaException("the input topics have changed and have not been checked since");
     }
-    boolean across = always || layout.isMixed();
+    boolean across = always || layout.hasChangedPartitionCount();
     Collection<Integer> numbers =
         across ? IntStream.range(0, layout.partitions()).boxed().toList() : shards;
     CompletionStage<?> unchanged =
         admin
-            .describeTopics(inputs, BRIEFLY)
+            .describeTopics(inputs, TIMEOUT)
             .allTopicNames()
             .toCompletionStage()
             .thenAccept(topics -> requireUnchanged(layout, topics));
@@ -92,8 +92,8 @@ class EndOffsets {
             Collectors.toMap(
                 Function.identity(),
                 shard ->
-                    told(partitions(across ? numbers : List.of(shard)).toList(), offsets)
-                        .thenCombine(unchanged, (ends, same) -> ends)));
+                    ends(partitions(across ? numbers : List.of(shard)).toList(), offsets)
+                        .thenCombine(unchanged, (ends, checked) -> ends)));
   }
 
   private Stream<TopicPartition> partitions(Collection<Integer> numbers) {
@@ -101,7 +101,7 @@ class EndOffsets {
         .flatMap(number -> settling.stream().map(topic -> new TopicPartition(topic, number)));
   }
 
-  private static CompletableFuture<Map<TopicPartition, Long>> told(
+  private static CompletableFuture<Map<TopicPartition, Long>> ends(
       List<TopicPartition> partitions, ListOffsetsResult offsets) {
     Map<TopicPartition, CompletableFuture<Long>> ends =
         partitions.stream()
@@ -125,7 +125,7 @@ class EndOffsets {
     for (TopicDescription topic : found.values()) {
       if (topic.partitions().size() != layout.partitions()
           || !topic.topicId().equals(layout.ids().get(topic.name()))) {
-        inputTopics.changed(layout);
+        inputTopics.invalidate(layout);
         throw new KafkaException(
             "topic "
                 + topic.name()

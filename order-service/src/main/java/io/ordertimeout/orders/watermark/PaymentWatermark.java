@@ -1,7 +1,7 @@
 package io.ordertimeout.orders.watermark;
 
+import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.expiry.Expiry;
 import io.ordertimeout.orders.platform.kafka.StoredPositions;
 import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
@@ -26,34 +26,32 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * The gate before every cancellation: up to which instant all payments of a shard are known to be
- * in Postgres.
+ * The payment watermark of each owned shard: the time up to which all payments of the shard are
+ * known to be stored in Postgres. No order is cancelled before the watermark has passed its
+ * deadline.
  *
- * <p>The watermark of a shard is a time {@code T} read from Postgres, after which the end offsets
- * of the shard's payments and closings were asked for, and below which everything is committed. A
- * record appended before a deadline {@code D <= T} lies below those ends, so it was seen. Nothing
- * is asked while nobody waits. A question for all waiting shards is one round trip to Postgres and
- * one to Kafka, which answers shard by shard: one whose partition has no leader holds up no other.
- * Thread-safe.
+ * <p>A watermark is a time {@code T} that was read from Postgres before Kafka was asked where the
+ * shard's payments and closings end, once everything below those ends is stored. A record that was
+ * appended before a deadline {@code D <= T} lies below the ends, so it is stored. Kafka is asked
+ * only while a deadline waits. One question for all waiting shards takes one round trip to Postgres
+ * and one to Kafka, which answers for each shard separately, so a partition without a leader delays
+ * no other shard. Thread-safe.
  *
  * <p>Where an order and its payment may be in partitions of different numbers, the ends of all
- * partitions count for each shard; what other instances have stored is then read from Postgres.
+ * partitions count for each shard; the positions of other instances are then read from Postgres.
  */
 @Component
 public class PaymentWatermark extends BackgroundLoop {
 
-  /** Phase of the life cycle: as long as decisions may wait. */
-  public static final int PHASE = Expiry.PHASE + 1;
-
   private static final Logger log = LoggerFactory.getLogger(PaymentWatermark.class);
 
-  /** Longest wait for Postgres's clock to reach a deadline before it is asked again. */
+  /** Longest wait for Postgres's clock to reach a deadline before Postgres is asked again. */
   private static final Duration CLOCK_WAIT = Duration.ofMillis(50);
 
-  /** How often the positions of other instances are looked up while they are waited for. */
-  private static final Duration LOOK = Duration.ofMillis(50);
+  /** Interval at which awaited positions of other instances are read. */
+  private static final Duration POSITION_POLL = Duration.ofMillis(50);
 
-  /** Longest wait for somebody who waits. */
+  /** Longest wait for the first waiter. */
   private static final Duration IDLE = Duration.ofHours(1);
 
   private static final String CONSEQUENCE =
@@ -75,7 +73,11 @@ public class PaymentWatermark extends BackgroundLoop {
       ExpiryPauses pauses,
       StepHealthRegistry steps,
       OrderTimeoutProperties properties) {
-    super(steps.step("payment-watermark"), PHASE, properties.expiry().retryDelay(), CONSEQUENCE);
+    super(
+        steps.step("payment-watermark"),
+        LifecyclePhases.WATERMARK,
+        properties.expiry().retryDelay(),
+        CONSEQUENCE);
     this.clock = clock;
     this.endOffsets = endOffsets;
     this.positions = positions;
@@ -87,66 +89,66 @@ public class PaymentWatermark extends BackgroundLoop {
     pauses.onChange(gates::wake);
   }
 
-  /** Starts to keep the watermark of a shard; nothing of it is known to be stored yet. */
+  /** Starts to maintain the watermark of a shard, of which nothing is known to be stored yet. */
   public void open(int shard) {
     gates.open(shard);
   }
 
-  /** Forgets the shard and whoever waits for it. */
+  /** Stops maintaining the watermark of a shard and discards its waiters. */
   public void close(int shard) {
     gates.close(shard);
   }
 
   /**
-   * Tells that all records of a partition of payments or closings below the position are committed
-   * in Postgres.
+   * Records that everything below the position in a partition of payments or closings is stored in
+   * Postgres.
    */
   public void stored(TopicPartition partition, long position) {
     gates.stored(partition, position);
   }
 
   /**
-   * Asks whether the payments and closings of shards can be asked for now; each shard is answered
-   * by itself, with a failure if they cannot.
+   * Checks whether Kafka can be asked for the payments and closings of shards now; the answer of a
+   * shard for which it cannot is a failure.
    */
   public Map<Integer, ? extends CompletableFuture<?>> reach(Collection<Integer> shards) {
     return endOffsets.of(shards);
   }
 
   /**
-   * Calls back with the watermark once it has passed the deadline: at once, or on another thread
-   * later, or never if the shard is closed before.
+   * Calls back with the watermark once it has passed the deadline: immediately, or later on another
+   * thread, or never if the shard is closed before.
    */
   public void whenPassed(int shard, Instant deadline, Consumer<Instant> then) {
     gates.whenPassed(shard, deadline, then);
   }
 
-  /** For how long the longest waiting deadline of the shard has been held; zero if none is. */
+  /** Returns how long the oldest waiting deadline of the shard has been held; zero if none is. */
   public Duration lag(int shard) {
     return gates.lag(shard, clock.now());
   }
 
   @Override
-  protected void turn() throws InterruptedException {
+  protected void runOnce() throws InterruptedException {
     Set<Integer> shards = gates.toAsk();
     boolean across = endOffsets.reachAcrossShards();
     if (shards.isEmpty()) {
-      gates.awaitNews(across && gates.awaitStored() ? LOOK : IDLE);
+      gates.awaitChange(across && gates.awaitStored() ? POSITION_POLL : IDLE);
     } else {
       ask(shards);
     }
     if (across) {
-      lookUpStored();
+      readStoredPositions();
     }
     if (!gates.areInDoubt()) {
       step.succeeded();
     }
   }
 
-  // The answer is all that is to be done with it.
+  // The answer is handled by its callback.
   @SuppressWarnings("FutureReturnValueIgnored")
   private void ask(Set<Integer> shards) {
-    // In this order: what is appended before T is below ends that were asked for after T.
+    // In this order: a record appended before T is below ends that were requested after T.
     Instant time = clock.ask();
     endOffsets
         .of(shards)
@@ -170,8 +172,9 @@ public class PaymentWatermark extends BackgroundLoop {
       askAgain(shard, retryDelay);
       return;
     }
-    log.debug("Ends as of {}, told {} later: {}", time, Duration.between(time, clock.now()), ends);
-    // A deadline ahead of Postgres's clock: this instance's idea of it is ahead by a little.
+    log.debug(
+        "Ends as of {}, received {} later: {}", time, Duration.between(time, clock.now()), ends);
+    // The deadline is ahead of Postgres's clock, because this instance's estimate of it is ahead.
     Duration ahead = Duration.between(time, gates.answered(shard, time, ends));
     askAgain(shard, ahead.compareTo(CLOCK_WAIT) < 0 ? ahead : CLOCK_WAIT);
   }
@@ -185,7 +188,7 @@ public class PaymentWatermark extends BackgroundLoop {
     }
   }
 
-  private void lookUpStored() {
+  private void readStoredPositions() {
     Map<TopicPartition, Long> stored = new HashMap<>();
     positions.of(inputs).forEach((partition, known) -> stored.put(partition, known.nextOffset()));
     gates.stored(stored);

@@ -18,81 +18,43 @@ import java.util.function.Predicate;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * The gates of shards: who waits for the payment watermark of a shard, of which shards the ends are
- * to be asked for, and whom an answer or a stored position lets pass. Asks nobody itself.
- * Thread-safe; waiters are called by whoever lets them pass, with no lock held.
+ * The gates of the owned shards. They hold the deadlines that wait for a watermark, know which
+ * shards Kafka has to be asked about, and let waiters pass when an answer or a stored position
+ * raises a watermark. The gates ask nothing themselves. Thread-safe; a waiter is called on the
+ * thread that lets it pass, without a lock held.
  */
 final class WatermarkGates {
 
-  private record Waiter(Instant deadline, Consumer<Instant> then) {}
-
-  /** What is known of one shard; guarded by the lock. */
-  private static final class Gate {
-    /** Next offset that is not committed in Postgres, by partition of payments and closings. */
-    final Map<TopicPartition, Long> stored = new HashMap<>();
-
-    final List<Waiter> waiters = new ArrayList<>();
-    Map<TopicPartition, Long> ends = Map.of();
-    Instant endsAsOf = Instant.MIN;
-    Instant watermark = Instant.MIN;
-    boolean asking;
-    boolean inDoubt;
-
-    boolean wantsEnds() {
-      return !waiters.isEmpty() && ends.isEmpty() && !asking;
-    }
-
-    boolean awaitsEnds() {
-      return !ends.isEmpty();
-    }
-
-    /** Raises the watermark if all ends are reached; returns the waiters that it passed. */
-    List<Waiter> advance() {
-      boolean reached =
-          !ends.isEmpty()
-              && ends.entrySet().stream()
-                  .allMatch(end -> stored.getOrDefault(end.getKey(), -1L) >= end.getValue());
-      if (!reached) {
-        return List.of();
-      }
-      ends = Map.of();
-      watermark = endsAsOf;
-      List<Waiter> passed = waiters.stream().filter(w -> !w.deadline.isAfter(watermark)).toList();
-      waiters.removeAll(passed);
-      return passed;
-    }
-  }
-
   private final IntPredicate held;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Condition news = lock.newCondition();
-  private final Map<Integer, Gate> gates = new HashMap<>();
-  private boolean anyNews;
+  private final Condition changed = lock.newCondition();
+  private final Map<Integer, WatermarkGate> gates = new HashMap<>();
+  private boolean hasChanged;
 
   /**
-   * Starts without any shard.
+   * Creates gates without a shard.
    *
-   * @param held whether nobody may pass the shard's gate for now
+   * @param held whether the shard's gate is closed for now, whatever its watermark
    */
   WatermarkGates(IntPredicate held) {
     this.held = held;
   }
 
-  /** Opens the gate of a shard; nothing of it is known to be stored yet. */
+  /** Creates the gate of a shard, of which nothing is known to be stored yet. */
   void open(int shard) {
-    locked(() -> gates.put(shard, new Gate()));
+    locked(() -> gates.put(shard, new WatermarkGate()));
   }
 
-  /** Forgets the shard and whoever waits for it. */
+  /** Discards the gate of a shard with its waiters. */
   void close(int shard) {
     locked(
         () -> {
           gates.remove(shard);
-          tell();
+          signal();
         });
   }
 
-  /** Notes up to where a partition is stored of the shard of the same number. */
+  /** Records up to where a partition is stored, for the shard of the same number. */
   void stored(TopicPartition partition, long position) {
     letPass(
         partition.partition(),
@@ -102,9 +64,9 @@ final class WatermarkGates {
         });
   }
 
-  /** Notes up to where partitions of any shard are stored, by whichever instance. */
+  /** Records up to where partitions of any shards are stored, by any instance. */
   void stored(Map<TopicPartition, Long> positions) {
-    for (int shard : find(Gate::awaitsEnds)) {
+    for (int shard : find(WatermarkGate::awaitsEnds)) {
       letPass(
           shard,
           gate -> {
@@ -119,12 +81,12 @@ final class WatermarkGates {
     }
   }
 
-  /** Calls back with the watermark of the shard once it has passed the deadline. */
+  /** Calls back with the shard's watermark once it has passed the deadline. */
   void whenPassed(int shard, Instant deadline, Consumer<Instant> then) {
     letPass(
         shard,
         gate -> {
-          Waiter waiter = new Waiter(deadline, then);
+          WatermarkGate.Waiter waiter = new WatermarkGate.Waiter(deadline, then);
           if (!deadline.isAfter(gate.watermark) && !held.test(shard)) {
             return List.of(waiter);
           }
@@ -133,15 +95,15 @@ final class WatermarkGates {
         });
   }
 
-  /** For how long the longest waiting deadline of the shard has been held; zero if none is. */
+  /** Returns how long the oldest waiting deadline has been held; zero if none is. */
   Duration lag(int shard, Instant now) {
     lock.lock();
     try {
-      Gate gate = gates.get(shard);
+      WatermarkGate gate = gates.get(shard);
       return gate == null
           ? Duration.ZERO
           : gate.waiters.stream()
-              .map(waiter -> Duration.between(waiter.deadline, now))
+              .map(waiter -> Duration.between(waiter.deadline(), now))
               .filter(lag -> !lag.isNegative())
               .max(Duration::compareTo)
               .orElse(Duration.ZERO);
@@ -150,33 +112,33 @@ final class WatermarkGates {
     }
   }
 
-  /** The shards that are waited for and of which neither the ends nor an answer is outstanding. */
+  /** Returns the shards with waiters for which Kafka has to be asked. */
   Set<Integer> toAsk() {
-    Set<Integer> shards = find(Gate::wantsEnds);
+    Set<Integer> shards = find(WatermarkGate::needsEnds);
     shards.removeIf(held::test);
     return shards;
   }
 
-  /** Notes that the ends of the shard are asked for, from now until {@link #askAgain}. */
+  /** Records that Kafka is being asked for the shard's ends, until {@link #askAgain}. */
   void asking(int shard) {
     change(shard, gate -> gate.asking = true);
   }
 
-  /** Notes that the ends of the shard may be asked for again. */
+  /** Allows Kafka to be asked for the shard's ends again. */
   void askAgain(int shard) {
     change(shard, gate -> gate.asking = false);
   }
 
-  /** Notes that the ends of the shard were asked for in vain. */
+  /** Records that Kafka did not answer for the shard. */
   void unanswered(int shard) {
     change(shard, gate -> gate.inDoubt = true);
   }
 
   /**
-   * Notes where the payments and closings that count for the shard end.
+   * Records where the payments and closings that count for the shard end.
    *
-   * @param time a time before they were asked for
-   * @return the latest deadline that waits although everything is stored; the time if none does
+   * @param time a time before Kafka was asked
+   * @return the latest deadline that still waits although everything is stored, or {@code time}
    */
   Instant answered(int shard, Instant time, Map<TopicPartition, Long> ends) {
     List<Instant> ahead = new ArrayList<>(List.of(time));
@@ -184,57 +146,57 @@ final class WatermarkGates {
         shard,
         gate -> {
           if (!gate.asking) {
-            return List.of(); // it was opened anew meanwhile
+            return List.of(); // the shard was released and taken over again meanwhile
           }
           gate.inDoubt = false;
           gate.ends = ends;
           gate.endsAsOf = time;
-          List<Waiter> passed = gate.advance();
+          List<WatermarkGate.Waiter> passed = gate.advance();
           if (!gate.awaitsEnds()) {
-            gate.waiters.forEach(waiter -> ahead.add(waiter.deadline));
+            gate.waiters.forEach(waiter -> ahead.add(waiter.deadline()));
           }
-          tell();
+          signal();
           return passed;
         });
     return Collections.max(ahead);
   }
 
-  /** Whether a shard waits of which the ends were asked for in vain. */
+  /** Returns whether Kafka did not answer for a shard that has waiters. */
   boolean areInDoubt() {
     return find(gate -> gate.inDoubt && !gate.waiters.isEmpty()).stream()
         .anyMatch(shard -> !held.test(shard));
   }
 
-  /** Whether a shard waits for positions that are still to be stored. */
+  /** Returns whether a shard waits for positions that are not stored yet. */
   boolean awaitStored() {
-    return !find(Gate::awaitsEnds).isEmpty();
+    return !find(WatermarkGate::awaitsEnds).isEmpty();
   }
 
-  /** Waits until anything changed since it last returned, at most that long. */
-  void awaitNews(Duration patience) throws InterruptedException {
+  /** Waits until anything has changed since this method last returned, at most that long. */
+  void awaitChange(Duration patience) throws InterruptedException {
     lock.lockInterruptibly();
     try {
       long nanos = patience.toNanos();
-      while (!anyNews && nanos > 0) {
-        nanos = news.awaitNanos(nanos);
+      while (!hasChanged && nanos > 0) {
+        nanos = changed.awaitNanos(nanos);
       }
-      anyNews = false;
+      hasChanged = false;
     } finally {
       lock.unlock();
     }
   }
 
-  /** Ends a wait for news. */
+  /** Ends the wait for a change. */
   void wake() {
-    locked(this::tell);
+    locked(this::signal);
   }
 
-  private void tell() {
-    anyNews = true;
-    news.signal();
+  private void signal() {
+    hasChanged = true;
+    changed.signal();
   }
 
-  private Set<Integer> find(Predicate<Gate> wanted) {
+  private Set<Integer> find(Predicate<WatermarkGate> wanted) {
     Set<Integer> shards = new TreeSet<>();
     locked(
         () ->
@@ -247,7 +209,7 @@ final class WatermarkGates {
     return shards;
   }
 
-  private void change(int shard, Consumer<Gate> change) {
+  private void change(int shard, Consumer<WatermarkGate> change) {
     letPass(
         shard,
         gate -> {
@@ -256,24 +218,24 @@ final class WatermarkGates {
         });
   }
 
-  private void letPass(int shard, Function<Gate, List<Waiter>> change) {
-    List<Waiter> passed;
+  private void letPass(int shard, Function<WatermarkGate, List<WatermarkGate.Waiter>> change) {
+    List<WatermarkGate.Waiter> passed;
     Instant watermark;
     lock.lock();
     try {
-      Gate gate = gates.get(shard);
+      WatermarkGate gate = gates.get(shard);
       if (gate == null) {
         return;
       }
       passed = change.apply(gate);
       watermark = gate.watermark;
-      if (gate.wantsEnds() || gate.inDoubt) {
-        tell();
+      if (gate.needsEnds() || gate.inDoubt) {
+        signal();
       }
     } finally {
       lock.unlock();
     }
-    passed.forEach(waiter -> waiter.then.accept(watermark));
+    passed.forEach(waiter -> waiter.then().accept(watermark));
   }
 
   private void locked(Runnable change) {

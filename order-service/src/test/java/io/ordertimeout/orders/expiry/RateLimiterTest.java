@@ -10,42 +10,42 @@ class RateLimiterTest {
   private long nanos = 42;
 
   @Test
-  void withoutALimitNothingWaits() {
-    RateLimiter pace = new RateLimiter(0, () -> nanos);
+  void withoutALimitNoBatchWaits() {
+    RateLimiter limiter = new RateLimiter(0, () -> nanos);
 
     for (int i = 0; i < 1_000; i++) {
-      assertThat(pace.nanosUntilNext(1_000_000)).isZero();
+      assertThat(limiter.nanosUntilNext(1_000_000)).isZero();
     }
   }
 
   @Test
-  void eachBatchWaitsUntilTheOnesBeforeItHaveHadTheirTime() {
-    RateLimiter pace = new RateLimiter(100, () -> nanos);
+  void batchWaitsUntilTheTimeOfEarlierBatchesIsOver() {
+    RateLimiter limiter = new RateLimiter(100, () -> nanos);
 
-    assertThat(pace.nanosUntilNext(50)).isZero();
-    assertThat(pace.nanosUntilNext(100)).isEqualTo(millis(500));
-    assertThat(pace.nanosUntilNext(1)).isEqualTo(millis(1_500));
+    assertThat(limiter.nanosUntilNext(50)).isZero();
+    assertThat(limiter.nanosUntilNext(100)).isEqualTo(millis(500));
+    assertThat(limiter.nanosUntilNext(1)).isEqualTo(millis(1_500));
     nanos += millis(1_400);
-    assertThat(pace.nanosUntilNext(1)).isEqualTo(millis(110));
+    assertThat(limiter.nanosUntilNext(1)).isEqualTo(millis(110));
   }
 
   @Test
-  void anIdleTimeIsNotSavedUp() {
-    RateLimiter pace = new RateLimiter(100, () -> nanos);
+  void idleTimeIsNotAccumulated() {
+    RateLimiter limiter = new RateLimiter(100, () -> nanos);
     nanos += millis(3_600_000);
 
-    assertThat(pace.nanosUntilNext(50)).isZero();
-    assertThat(pace.nanosUntilNext(50)).isEqualTo(millis(500));
+    assertThat(limiter.nanosUntilNext(50)).isZero();
+    assertThat(limiter.nanosUntilNext(50)).isEqualTo(millis(500));
   }
 
   @Test
-  void aClockThatWrapsAroundDoesNotStopIt() {
+  void wrapAroundOfTheClockHasNoEffect() {
     nanos = Long.MAX_VALUE - 10;
-    RateLimiter pace = new RateLimiter(100, () -> nanos);
+    RateLimiter limiter = new RateLimiter(100, () -> nanos);
 
-    assertThat(pace.nanosUntilNext(100)).isZero();
+    assertThat(limiter.nanosUntilNext(100)).isZero();
     nanos += millis(999);
-    assertThat(pace.nanosUntilNext(1)).isEqualTo(millis(1));
+    assertThat(limiter.nanosUntilNext(1)).isEqualTo(millis(1));
   }
 
   private static long millis(long millis) {

@@ -18,8 +18,9 @@ import net.jqwik.api.ShrinkingMode;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * The gates against logs that grow, are stored and are asked for in any order: nobody passes ahead
- * of a payment, nobody is asked about in vain, and everybody passes in the end.
+ * Tests the gates against a model in which records are appended, stored and asked about in random
+ * order: no order passes ahead of a payment, nothing is requested without an order that waits for
+ * it, and every order passes in the end.
  */
 class WatermarkGatesModelTest {
 
@@ -27,20 +28,20 @@ class WatermarkGatesModelTest {
   private static final int STEPS = 400;
 
   @Property(tries = 3_000, shrinking = ShrinkingMode.OFF)
-  void nobodyPassesAheadOfAPaymentAndEverybodyPassesInTheEnd(@ForAll long seed) {
-    World world = new World(new Random(seed));
+  void noOrderPassesAheadOfAPaymentAndEveryOrderPassesInTheEnd(@ForAll long seed) {
+    Model model = new Model(new Random(seed));
     for (int i = 0; i < STEPS; i++) {
-      world.step();
+      model.step();
     }
-    world.settle();
+    model.settle();
   }
 
-  /** Kafka, Postgres's clock, the intake, and those who wait; time passes with every step. */
-  private static final class World {
+  /** A model of Kafka, Postgres's clock, the intake and waiting orders; each step takes 1 ms. */
+  private static final class Model {
 
     private record Waiter(int number, int shard, Instant deadline) {}
 
-    private record Question(int shard, Instant time) {}
+    private record Request(int shard, Instant time) {}
 
     private final Random random;
     private final Set<Integer> held = new HashSet<>();
@@ -49,11 +50,11 @@ class WatermarkGatesModelTest {
     private final Map<TopicPartition, Integer> stored = new HashMap<>();
     private final Set<Integer> open = new HashSet<>();
     private final Set<Waiter> waiting = new HashSet<>();
-    private final List<Question> questions = new ArrayList<>();
-    private int comers;
+    private final List<Request> requests = new ArrayList<>();
+    private int waiterCount;
     private Instant now = Instant.parse("2026-01-01T00:00:00Z");
 
-    World(Random random) {
+    Model(Random random) {
       this.random = random;
       for (int shard = 0; shard < SHARDS; shard++) {
         partitions(shard).forEach(partition -> appended.put(partition, new ArrayList<>()));
@@ -77,14 +78,14 @@ class WatermarkGatesModelTest {
       assertThat(gates.toAsk()).isSubsetOf(shardsToAsk());
     }
 
-    /** Everything is stored and answered, and nothing is held. */
+    /** Lifts all holds, stores all records and answers all requests. */
     void settle() {
       held.clear();
       now = now.plusSeconds(1);
       for (int shard = 0; shard < SHARDS; shard++) {
         partitions(shard).forEach(partition -> store(partition, appended(partition).size()));
       }
-      while (!questions.isEmpty() || !gates.toAsk().isEmpty()) {
+      while (!requests.isEmpty() || !gates.toAsk().isEmpty()) {
         ask();
         answer();
       }
@@ -129,10 +130,10 @@ class WatermarkGatesModelTest {
       }
     }
 
-    /** Somebody comes who is due by a clock that may be ahead of Postgres's. */
+    /** Queues an order that is due by a clock up to 4 ms off Postgres's. */
     private void queue(int shard) {
       if (open.contains(shard)) {
-        Waiter waiter = new Waiter(comers++, shard, now.plusMillis(random.nextInt(8) - 4));
+        Waiter waiter = new Waiter(waiterCount++, shard, now.plusMillis(random.nextInt(8) - 4));
         waiting.add(waiter);
         gates.whenPassed(shard, waiter.deadline, watermark -> passed(waiter, watermark));
       }
@@ -153,25 +154,25 @@ class WatermarkGatesModelTest {
           .forEach(
               shard -> {
                 gates.asking(shard);
-                questions.add(new Question(shard, now));
+                requests.add(new Request(shard, now));
               });
     }
 
     private void answer() {
-      if (questions.isEmpty()) {
+      if (requests.isEmpty()) {
         return;
       }
-      Question question = questions.remove(random.nextInt(questions.size()));
+      Request request = requests.remove(random.nextInt(requests.size()));
       if (random.nextInt(4) == 0) {
-        gates.unanswered(question.shard);
+        gates.unanswered(request.shard);
       } else {
         gates.answered(
-            question.shard,
-            question.time,
-            partitions(question.shard).stream()
+            request.shard,
+            request.time,
+            partitions(request.shard).stream()
                 .collect(Collectors.toMap(p -> p, p -> (long) appended(p).size())));
       }
-      gates.askAgain(question.shard);
+      gates.askAgain(request.shard);
     }
 
     private Set<Integer> shardsToAsk() {

@@ -23,7 +23,7 @@ class WatermarkGatesTest {
   private final List<String> passed = new ArrayList<>();
 
   @Test
-  void nothingIsAskedWhileNobodyWaits() {
+  void nothingIsRequestedWhileNoOrderWaits() {
     gates.open(0);
     gates.stored(PAID, 7);
 
@@ -32,7 +32,7 @@ class WatermarkGatesTest {
   }
 
   @Test
-  void aDeadlineWaitsUntilAllEndsAreStored() {
+  void deadlinePassesOnceAllEndsAreStored() {
     gates.open(0);
     queue("order", 5);
     answer(6, 10, 3);
@@ -50,7 +50,7 @@ class WatermarkGatesTest {
   }
 
   @Test
-  void anAnswerLetsAllPassUpToItsTimeAndTellsOfTheRest() {
+  void responsePassesAllDeadlinesUpToItsTimeAndReportsTheLatestRemaining() {
     gates.open(0);
     gates.stored(PAID, 1);
     gates.stored(CLOSED, 1);
@@ -68,7 +68,7 @@ class WatermarkGatesTest {
   }
 
   @Test
-  void aShardIsAskedForOnceAtATime() {
+  void shardHasAtMostOneRequestAtATime() {
     gates.open(0);
     queue("one", 1);
     gates.asking(0);
@@ -86,9 +86,9 @@ class WatermarkGatesTest {
   }
 
   @Test
-  void nobodyIsInDoubtWhereNobodyWaits() {
+  void shardIsNotInDoubtIfNoOrderWaits() {
     gates.open(0);
-    queue("forgotten", 1);
+    queue("dropped", 1);
     gates.asking(0);
     gates.close(0);
     gates.open(0);
@@ -97,7 +97,7 @@ class WatermarkGatesTest {
     queue("order", 1);
     gates.asking(0);
 
-    // The answers to the question from before it was opened anew, and to the one since.
+    // The responses to the request from before the shard was reopened, and to the one after it.
     gates.answered(0, at(2), Map.of(PAID, 0L, CLOSED, 0L));
     gates.askAgain(0);
     gates.unanswered(0);
@@ -108,11 +108,11 @@ class WatermarkGatesTest {
   }
 
   @Test
-  void closingForgetsWhoWaitsWhatIsStoredAndTheQuestion() {
+  void closingDropsWaitersStoredPositionsAndTheRequest() {
     gates.open(0);
     gates.stored(PAID, 1);
     gates.stored(CLOSED, 1);
-    queue("forgotten", 1);
+    queue("dropped", 1);
     gates.asking(0);
     gates.unanswered(0);
     gates.close(0);
@@ -130,7 +130,7 @@ class WatermarkGatesTest {
   }
 
   @Test
-  void aHeldShardIsNeitherAskedForNorPassed() {
+  void heldShardIsNeitherRequestedNorPassed() {
     gates.open(0);
     gates.stored(PAID, 0);
     gates.stored(CLOSED, 0);
@@ -149,7 +149,7 @@ class WatermarkGatesTest {
   }
 
   @Test
-  void positionsThatOthersStoredCountWhereTheirEndsDo() {
+  void positionsStoredByOtherInstancesCountIfTheirEndsDo() {
     TopicPartition elsewhere = new TopicPartition("paid", 1);
     gates.open(0);
     queue("order", 1);

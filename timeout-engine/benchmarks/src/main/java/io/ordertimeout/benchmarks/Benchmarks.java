@@ -4,16 +4,16 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.Locale;
 
-/** Measures everything and writes the tables. */
+/** Runs all benchmarks and writes the report. */
 public final class Benchmarks {
 
   private Benchmarks() {}
 
   /**
-   * Runs.
+   * Runs the benchmarks.
    *
    * @param arguments see {@link Options}
-   * @throws IOException if the tables cannot be written
+   * @throws IOException if the report cannot be written
    */
   public static void main(String[] arguments) throws IOException {
     Options options;
@@ -27,12 +27,12 @@ public final class Benchmarks {
     }
     Progress progress = new Progress();
     StringBuilder report = new StringBuilder(header(options));
-    for (Section section : Plan.of(options)) {
+    for (ReportSection section : BenchmarkPlan.of(options)) {
       report.append(section.measure(options.effort(), progress));
-      // Written as it grows, so that a run broken off is not lost.
+      // Written after each section, so that an interrupted run is not lost.
       Files.writeString(options.out(), report);
     }
-    progress.say("written to " + options.out().toAbsolutePath());
+    progress.log("written to " + options.out().toAbsolutePath());
   }
 
   private static String header(Options options) {
@@ -42,8 +42,8 @@ public final class Benchmarks {
         """
         # Timing wheels compared
 
-        %s %s, %s, %d cores, -Xmx%s -XX:+UseG1GC, a process for each row.
-        Means and 99.9 %% errors of %d iterations of %d ms; ratios are a row's to ours.%s
+        %s %s, %s, %d cores, -Xmx%s -XX:+UseG1GC, one process per row.
+        Means and 99.9 %% errors of %d iterations of %d ms; ratios compare each row with this engine.%s
 
         """,
         System.getProperty("java.vm.name"),
@@ -53,6 +53,6 @@ public final class Benchmarks {
         options.heap(),
         effort.iterations(),
         effort.iterationMillis(),
-        options.quick() ? "\n**A quick run: too short to conclude anything from.**" : "");
+        options.quick() ? "\n**A quick run, too short for conclusions.**" : "");
   }
 }

@@ -1,10 +1,10 @@
 package io.ordertimeout.benchmarks;
 
 /**
- * How long to measure.
+ * The duration of a measurement.
  *
- * @param iterations how often a measurement is repeated, for its error
- * @param iterationMillis how long each takes
+ * @param iterations the number of repetitions, from which the error is computed
+ * @param iterationMillis the duration of each
  */
 record Effort(int iterations, long iterationMillis) {
 

@@ -3,8 +3,8 @@ package io.ordertimeout.benchmarks;
 import java.util.Optional;
 
 /**
- * A measured value and its error at 99.9 %, which is not a number if there is none. A measuring
- * process prints figures, the process that started it reads them.
+ * A measured value with its error at 99.9 %, which is NaN if there is none. A measuring process
+ * prints its figures and the process that started it parses them.
  */
 record Figure(String name, double value, double error) {
 
@@ -18,9 +18,9 @@ record Figure(String name, double value, double error) {
     return new Figure(name, sample.mean(), sample.error());
   }
 
-  /** What remains without the benchmark's own cost. */
-  Figure minus(Figure own) {
-    return new Figure(name, value - own.value, Math.hypot(error, own.error));
+  /** Subtracts the benchmark's own cost. */
+  Figure minus(Figure baseline) {
+    return new Figure(name, value - baseline.value, Math.hypot(error, baseline.error));
   }
 
   String line() {

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** A table in Markdown. The first column is text, the others are numbers. */
+/** A Markdown table whose first column is text and whose other columns are numbers. */
 final class MarkdownTable {
 
   private final int columns;
@@ -18,11 +18,11 @@ final class MarkdownTable {
   /**
    * Adds a row.
    *
-   * @throws IllegalArgumentException if it has not as many cells as there are headers
+   * @throws IllegalArgumentException if the number of cells differs from the number of headers
    */
   void row(List<String> cells) {
     if (cells.size() != columns) {
-      throw new IllegalArgumentException(columns + " cells expected, not " + cells.size());
+      throw new IllegalArgumentException("expected " + columns + " cells: " + cells.size());
     }
     rows.add(List.copyOf(cells));
   }

@@ -8,15 +8,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A process for each measurement, so that neither heaps nor compiled code influence each other.
- * Prints its figures, one a line.
+ * A separate process per measurement, so that measurements share neither heap nor compiled code. It
+ * prints its figures, one per line.
  */
 final class MeasuringProcess {
 
   private MeasuringProcess() {}
 
-  /** Starts a process and waits for what it measures. */
-  static Outcome run(TaskKind task, ContestantKind kind, int size, Effort effort, String heap) {
+  /** Starts a process and waits for its figures. */
+  static Outcome run(
+      TaskType task, Implementation implementation, int size, Effort effort, String heap) {
     List<String> command =
         List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -26,7 +27,7 @@ final class MeasuringProcess {
             System.getProperty("java.class.path"),
             MeasuringProcess.class.getName(),
             task.option(),
-            kind.option(),
+            implementation.option(),
             Integer.toString(size),
             Integer.toString(effort.iterations()),
             Long.toString(effort.iterationMillis()));
@@ -52,23 +53,24 @@ final class MeasuringProcess {
   }
 
   /**
-   * Measures.
+   * Runs one measurement.
    *
-   * @param arguments the task, the contestant, the size, the iterations, the millis of each
+   * @param arguments the task, the implementation, the size, the iterations, the milliseconds of
+   *     each
    */
   public static void main(String[] arguments) {
-    Task task = TaskKind.of(arguments[0]).task();
-    ContestantKind kind = ContestantKind.of(arguments[1]);
+    BenchmarkTask task = TaskType.of(arguments[0]).task();
+    Implementation implementation = Implementation.of(arguments[1]);
     int size = Integer.parseInt(arguments[2]);
     Effort effort = new Effort(Integer.parseInt(arguments[3]), Long.parseLong(arguments[4]));
     int exit = 1;
     try {
-      task.run(kind, size, effort).forEach(figure -> System.out.println(figure.line()));
+      task.run(implementation, size, effort).forEach(figure -> System.out.println(figure.line()));
       exit = 0;
     } catch (RuntimeException | OutOfMemoryError e) {
       System.out.println(e);
     }
-    // Whatever threads a contestant has left.
+    // Ends any threads that an implementation has left running.
     System.exit(exit);
   }
 }

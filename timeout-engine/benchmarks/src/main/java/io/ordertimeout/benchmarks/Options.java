@@ -5,12 +5,12 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What the command line asks for.
+ * The options of the command line.
  *
- * @param sizes the pending timers, one after the other
- * @param quick whether to look only whether everything runs
- * @param heap the most heap of a measuring process
- * @param out where the tables go
+ * @param sizes the numbers of pending timers to measure
+ * @param quick whether to check only that everything runs
+ * @param heap the maximum heap of a measuring process
+ * @param out the file of the report
  */
 record Options(List<Integer> sizes, boolean quick, String heap, Path out) {
 
@@ -20,13 +20,13 @@ record Options(List<Integer> sizes, boolean quick, String heap, Path out) {
   private static final List<Integer> SIZES = List.of(10_000, 100_000, 1_000_000, 10_000_000);
   private static final List<Integer> QUICK_SIZES = List.of(10_000, 100_000);
 
-  /** The fewest timers that any task can be asked for. */
-  private static final int LEAST_SIZE = 1_000;
+  /** The smallest size that all tasks support. */
+  private static final int MIN_SIZE = 1_000;
 
   /**
-   * Reads the command line.
+   * Parses the command line.
    *
-   * @throws IllegalArgumentException if it cannot be read
+   * @throws IllegalArgumentException if it is invalid
    */
   static Options of(String... arguments) {
     boolean quick = Arrays.asList(arguments).contains("--quick");
@@ -43,7 +43,7 @@ record Options(List<Integer> sizes, boolean quick, String heap, Path out) {
         case "--out=" -> out = Path.of(value);
         default -> {
           if (!argument.equals("--quick")) {
-            throw new IllegalArgumentException("There is no such option: " + argument);
+            throw new IllegalArgumentException("Unknown option: " + argument);
           }
         }
       }
@@ -59,7 +59,10 @@ record Options(List<Integer> sizes, boolean quick, String heap, Path out) {
     return sizes.stream().mapToInt(Integer::intValue).max().orElseThrow();
   }
 
-  /** The size, of those asked for, that is nearest to the one wanted, at most that. */
+  /**
+   * Returns the largest requested size that does not exceed the given one, or the largest requested
+   * size if there is none.
+   */
   int upTo(int wanted) {
     return sizes.stream()
         .mapToInt(Integer::intValue)
@@ -75,8 +78,8 @@ record Options(List<Integer> sizes, boolean quick, String heap, Path out) {
     } catch (NumberFormatException e) {
       throw new IllegalArgumentException("A size must be a number: " + text, e);
     }
-    if (size < LEAST_SIZE) {
-      throw new IllegalArgumentException("A size must be at least " + LEAST_SIZE + ": " + size);
+    if (size < MIN_SIZE) {
+      throw new IllegalArgumentException("A size must be at least " + MIN_SIZE + ": " + size);
     }
     return size;
   }

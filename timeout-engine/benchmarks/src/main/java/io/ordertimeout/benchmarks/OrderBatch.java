@@ -1,12 +1,15 @@
 package io.ordertimeout.benchmarks;
 
-/** Some orders to schedule or to cancel: parallel arrays, used again and again. */
+/** A reusable batch of orders to schedule or cancel, stored in parallel arrays. */
 final class OrderBatch {
 
   final long[] ids;
   final long[] deadlinesMillis;
 
-  /** Where the benchmark keeps the order, for contestants that hold handles instead of ids. */
+  /**
+   * The indexes of the orders in {@link PendingOrders}, for implementations that keep handles by
+   * place.
+   */
   final int[] places;
 
   private int count;

@@ -4,9 +4,9 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * Orders that arrive at a constant rate with a timeout of 15 minutes. Nine in ten are cancelled, at
- * an age that is uniformly random; one expires. So an order stays for 495 seconds on average, which
- * sets the rate for a given number of pending ones.
+ * Orders that arrive at a constant rate with a timeout of 15 minutes. Nine of ten are cancelled at
+ * a uniformly random age and one expires. An order therefore stays pending for 495 seconds on
+ * average, which determines the rate for a given number of pending orders.
  */
 final class OrderStream {
 
@@ -18,7 +18,7 @@ final class OrderStream {
   private static final long SEED = 7;
 
   private final SplittableRandom random = new SplittableRandom(SEED);
-  private final Contestant contestant;
+  private final TimerAdapter timers;
   private final OrderBatch arriving;
   private final OrderBatch leaving;
   private final long stepMillis;
@@ -27,23 +27,26 @@ final class OrderStream {
   /** The latest age at which an order is cancelled, in steps. */
   private final int lastStep;
 
-  /** By step, around and around: the first order to cancel, and to expire, or NONE. */
+  /** The heads of the lists of orders to cancel at each step, in a ring; NONE if empty. */
   private final int[] firstToCancel;
 
+  /** The heads of the lists of orders that expire at each step, in a ring; NONE if empty. */
   private final int[] firstToExpire;
 
-  /** By place: the order, and the next in its list, that of free places included. */
+  /** The id of the order at each place. */
   private final long[] ids;
 
+  /** The next place in the same list. Free places form a list as well. */
   private final int[] next;
+
   private int firstFree;
 
   private long step;
   private long scheduled;
   private long cancelled;
 
-  OrderStream(int pending, long stepMillis, int batchSize, Contestant contestant) {
-    this.contestant = contestant;
+  OrderStream(int pending, long stepMillis, int batchSize, TimerAdapter timers) {
+    this.timers = timers;
     this.stepMillis = stepMillis;
     this.ordersPerStep = (double) pending * stepMillis / MEAN_STAY_MILLIS;
     this.lastStep = (int) (TIMEOUT_MILLIS / stepMillis) - 1;
@@ -61,11 +64,11 @@ final class OrderStream {
     next[next.length - 1] = NONE;
   }
 
-  /** Lets time pass, step by step, and records how long each turn of the contestant took. */
-  void run(long millis, Latencies turns) {
+  /** Advances time step by step and records the duration of each turn. */
+  void run(long millis, LatencyHistogram turns) {
     for (long end = step + millis / stepMillis; step < end; ) {
       step++;
-      SimulatedTime.advance(contestant, step * stepMillis, turns);
+      SimulatedTime.advance(timers, step * stepMillis, turns);
       int slot = (int) (step % firstToCancel.length);
       expireAll(slot);
       cancelAll(slot);
@@ -106,7 +109,7 @@ final class OrderStream {
 
   private void flushLeaving() {
     if (leaving.count() > 0) {
-      contestant.cancel(leaving);
+      timers.cancel(leaving);
       cancelled += leaving.count();
       leaving.clear();
     }
@@ -128,7 +131,7 @@ final class OrderStream {
     firstFree = next[place];
     long id = random.nextLong();
     ids[place] = id;
-    // It arrived at some time within the step.
+    // The order arrived at a random time within the step.
     long deadline = step * stepMillis + TIMEOUT_MILLIS - random.nextLong(stepMillis);
     arriving.add(place, id, deadline);
     if (random.nextInt(10) < CANCELLED_OF_TEN) {
@@ -146,7 +149,7 @@ final class OrderStream {
 
   private void flushArriving() {
     if (arriving.count() > 0) {
-      contestant.schedule(arriving);
+      timers.schedule(arriving);
       scheduled += arriving.count();
       arriving.clear();
     }

@@ -4,10 +4,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a measuring process told.
+ * The result of a measuring process.
  *
- * @param figures what it measured, none if it failed
- * @param failure why it failed, empty if it did not
+ * @param figures the figures, empty if it failed
+ * @param failure the reason for the failure, empty if it succeeded
  */
 record Outcome(List<Figure> figures, String failure) {
 
@@ -15,8 +15,8 @@ record Outcome(List<Figure> figures, String failure) {
     return figures.stream().filter(figure -> figure.name().equals(name)).findFirst();
   }
 
-  /** The figure without the benchmark's own share of it. */
-  Optional<Figure> figure(String name, Outcome own) {
-    return figure(name).map(figure -> own.figure(name).map(figure::minus).orElse(figure));
+  /** Returns a figure minus the same figure of the baseline. */
+  Optional<Figure> figure(String name, Outcome baseline) {
+    return figure(name).map(figure -> baseline.figure(name).map(figure::minus).orElse(figure));
   }
 }

@@ -3,7 +3,10 @@ package io.ordertimeout.benchmarks;
 import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 
-/** The CPU time of the whole process: the contestant's threads and the collector's count too. */
+/**
+ * Measures the CPU time of the whole process, including the implementation's threads and the
+ * garbage collector.
+ */
 final class ProcessCpu {
 
   private static final OperatingSystemMXBean SYSTEM =

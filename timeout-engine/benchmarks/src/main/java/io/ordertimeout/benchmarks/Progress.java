@@ -2,12 +2,12 @@ package io.ordertimeout.benchmarks;
 
 import java.time.Duration;
 
-/** Tells on the console what is being measured and since when. */
+/** Prints the progress of a run with the elapsed time. */
 final class Progress {
 
   private final long startNanos = System.nanoTime();
 
-  void say(String what) {
+  void log(String what) {
     System.out.println("[" + elapsed().toSeconds() + " s] " + what);
   }
 

@@ -6,7 +6,9 @@ import java.util.List;
 /** Repeated measurements of one quantity. */
 final class Sample {
 
-  /** Student's t, two-sided 99.9 %, for 1 degree of freedom and more. */
+  /**
+   * The quantiles of Student's t distribution, two-sided 99.9 %, for 1 and more degrees of freedom.
+   */
   private static final double[] STUDENT = {
     636.62, 31.60, 12.92, 8.610, 6.869, 5.959, 5.408, 5.041, 4.781
   };
@@ -21,7 +23,7 @@ final class Sample {
     return values.stream().mapToDouble(Double::doubleValue).average().orElse(Double.NaN);
   }
 
-  /** Half of the 99.9 % confidence interval of the mean; not a number if nothing was repeated. */
+  /** Returns half of the 99.9 % confidence interval of the mean, NaN for a single value. */
   double error() {
     int freedom = values.size() - 1;
     if (freedom < 1) {

@@ -1,25 +1,25 @@
 package io.ordertimeout.benchmarks;
 
-/** Moves the time of a contestant. */
+/** Advances the simulated time of an implementation. */
 final class SimulatedTime {
 
-  /** How much a contestant does in one turn, so that callers can come in between. */
+  /** The work per turn, limited so that callers can get in between. */
   static final int LIMIT = 1000;
 
   private SimulatedTime() {}
 
-  static void advance(Contestant contestant, long nowMillis) {
-    while (contestant.advance(nowMillis, LIMIT)) {
-      // There is more.
+  static void advance(TimerAdapter timers, long nowMillis) {
+    while (timers.advance(nowMillis, LIMIT)) {
+      // More work remains.
     }
   }
 
-  /** Records how long each turn took. */
-  static void advance(Contestant contestant, long nowMillis, Latencies turns) {
+  /** Records the duration of each turn. */
+  static void advance(TimerAdapter timers, long nowMillis, LatencyHistogram turns) {
     boolean more = true;
     while (more) {
       long start = System.nanoTime();
-      more = contestant.advance(nowMillis, LIMIT);
+      more = timers.advance(nowMillis, LIMIT);
       turns.record(System.nanoTime() - start);
     }
   }

@@ -4,11 +4,15 @@ import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 
-/** Finds the longest call of many, with and without the calls during which the collector ran. */
+/**
+ * Finds the longest of many calls, with and without the calls during which a garbage collection
+ * ended.
+ */
 final class StallMeter {
 
   /**
-   * Shorter calls cannot be the worst of a fill; asking for collections costs more than they do.
+   * Shorter calls cannot be the longest of a fill, and querying the collectors would cost more than
+   * they take.
    */
   private static final long NOTEWORTHY_NANOS = 50_000;
 
@@ -26,7 +30,8 @@ final class StallMeter {
   }
 
   /**
-   * Says that a call has returned; the next one begins now, with what the benchmark does for it.
+   * Records that a call has returned. The next call begins now, including the benchmark's
+   * preparation.
    */
   void called() {
     long nanos = System.nanoTime();

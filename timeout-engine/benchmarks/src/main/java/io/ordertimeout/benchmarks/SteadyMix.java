@@ -2,28 +2,29 @@ package io.ordertimeout.benchmarks;
 
 import java.util.concurrent.TimeUnit;
 
-/** Replaces one order after the other, as many pending as ever. */
+/** Replaces orders one after the other while the number of pending orders stays constant. */
 final class SteadyMix {
 
   /**
-   * So often threads of the contestant's own get the time to keep up, which costs them CPU only.
+   * The number of pairs after which the implementation's own threads get time to keep up. Waiting
+   * for them costs only CPU time.
    */
   private static final int PAIRS_BETWEEN_SETTLING = 1 << 16;
 
-  private final OrderBook book;
-  private final Contestant contestant;
+  private final PendingOrders book;
+  private final TimerAdapter timers;
   private long pairs;
 
-  SteadyMix(OrderBook book, Contestant contestant) {
+  SteadyMix(PendingOrders book, TimerAdapter timers) {
     this.book = book;
-    this.contestant = contestant;
+    this.timers = timers;
   }
 
   void warmUp(Effort effort) {
     runFor(effort.iterationMillis());
   }
 
-  /** The CPU time of a pair in ns, repeatedly. */
+  /** Measures the CPU time of a pair in ns. */
   Sample measure(Effort effort) {
     Sample sample = new Sample();
     for (int i = 0; i < effort.iterations(); i++) {
@@ -35,7 +36,7 @@ final class SteadyMix {
     return sample;
   }
 
-  /** Goes on until so many pairs have been replaced in all. */
+  /** Continues until this number of pairs has been replaced in total. */
   void churn(long total) {
     while (pairs < total) {
       someThenSettle();
@@ -51,9 +52,9 @@ final class SteadyMix {
 
   private void someThenSettle() {
     for (int done = 0; done < PAIRS_BETWEEN_SETTLING; ) {
-      done += book.replace(contestant);
+      done += book.replace(timers);
     }
     pairs += PAIRS_BETWEEN_SETTLING;
-    contestant.settle();
+    timers.settle();
   }
 }

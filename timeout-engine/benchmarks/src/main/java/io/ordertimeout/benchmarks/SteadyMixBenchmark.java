@@ -17,8 +17,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * The steady mix of the contestants without threads, held by JMH as a second opinion on {@link
- * LifeSizeTask}: elapsed time of a batch of pairs, the benchmark's own cost included.
+ * The steady mix of the single-threaded implementations under JMH, as a cross-check of {@link
+ * SteadyStateTask}. It measures the elapsed time of a batch of pairs, including the benchmark's own
+ * cost.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -30,26 +31,26 @@ public class SteadyMixBenchmark {
 
   private static final int PAIRS = 512;
 
-  /** Who is measured. */
-  @Param({"WHEEL", "WHEEL_BATCH", "AGRONA", "NOTHING", "NOTHING_BATCH"})
-  public ContestantKind contestant;
+  /** The implementation to measure. */
+  @Param({"WHEEL", "WHEEL_BATCH", "AGRONA", "NO_OP", "NO_OP_BATCH"})
+  public Implementation implementation;
 
-  /** The pending timers. */
+  /** The number of pending timers. */
   @Param({"10000", "1000000"})
   public int pending;
 
-  private OrderBook book;
-  private Contestant measured;
+  private PendingOrders book;
+  private TimerAdapter measured;
 
-  /** Fills it. */
+  /** Fills the timers. */
   @Setup(Level.Trial)
   public void fill() {
-    book = new OrderBook(pending, contestant.batchSize(), 42);
-    measured = contestant.start(pending, ContestantKind.DEFAULT_TICK_MILLIS, id -> {});
+    book = new PendingOrders(pending, implementation.batchSize(), 42);
+    measured = implementation.start(pending, Implementation.DEFAULT_TICK_MILLIS, id -> {});
     book.fill(measured, new StallMeter());
   }
 
-  /** Replaces 512 orders; the score is that of one. */
+  /** Replaces 512 orders. The score is the time per order. */
   @Benchmark
   @OperationsPerInvocation(PAIRS)
   public long replace() {
@@ -59,7 +60,7 @@ public class SteadyMixBenchmark {
     return measured.pending();
   }
 
-  /** Ends it. */
+  /** Stops the implementation. */
   @TearDown(Level.Trial)
   public void close() {
     measured.close();

@@ -4,7 +4,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Waiting for other threads; benchmarks are never interrupted. */
+/** Waits for other threads. Benchmarks are never interrupted. */
 final class Waiting {
 
   private static final long POLL_NANOS = 100_000;

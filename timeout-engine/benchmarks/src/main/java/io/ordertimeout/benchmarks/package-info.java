@@ -1,4 +1,4 @@
-/** The timing wheel against its peers: every figure from one run, on one machine. */
+/** Benchmarks that compare the timing wheel with similar implementations in one run. */
 @NullMarked
 package io.ordertimeout.benchmarks;
 

@@ -12,50 +12,50 @@ import org.junit.jupiter.api.Test;
 class ReportTest {
 
   @Test
-  void writesATableInMarkdown() {
-    MarkdownTable table = new MarkdownTable("contestant", "ns");
+  void formatsAMarkdownTable() {
+    MarkdownTable table = new MarkdownTable("timers", "ns");
     table.row(List.of("a | b", "1"));
     assertThat(table)
         .hasToString(
             """
-            | contestant | ns |
+            | timers | ns |
             |---|---:|
             | a \\| b | 1 |
             """);
   }
 
   @Test
-  void refusesARowOfAnotherWidth() {
-    MarkdownTable table = new MarkdownTable("contestant", "ns");
+  void rejectsARowOfAnotherWidth() {
+    MarkdownTable table = new MarkdownTable("timers", "ns");
     assertThatIllegalArgumentException().isThrownBy(() -> table.row(List.of("a")));
   }
 
   @Test
-  void writesValuesErrorsAndRatios() {
+  void formatsValuesErrorsAndRatios() {
     Figure figure = new Figure("x", 250, 1.25);
-    assertThat(Cells.of(Optional.of(figure))).isEqualTo("250 ± 1.25");
-    assertThat(Cells.of(Optional.of(Figure.of("x", 12.34)))).isEqualTo("12.3");
-    assertThat(Cells.of(Optional.empty())).isEqualTo("n/a");
-    assertThat(Cells.ratio(Optional.of(figure), Optional.of(Figure.of("x", 100))))
+    assertThat(CellFormat.of(Optional.of(figure))).isEqualTo("250 ± 1.25");
+    assertThat(CellFormat.of(Optional.of(Figure.of("x", 12.34)))).isEqualTo("12.3");
+    assertThat(CellFormat.of(Optional.empty())).isEqualTo("n/a");
+    assertThat(CellFormat.ratio(Optional.of(figure), Optional.of(Figure.of("x", 100))))
         .isEqualTo("2.50 x");
   }
 
   @Test
-  void readsTheFiguresThatItPrints() {
+  void parsesTheFiguresItPrints() {
     Figure figure = new Figure("x", 1.5, 0.25);
     assertThat(Figure.parse(figure.line())).contains(figure);
     assertThat(Figure.parse("something else")).isEmpty();
   }
 
   @Test
-  void takesTheBenchmarksOwnShareOff() {
+  void subtractsTheBaseline() {
     Outcome outcome = new Outcome(List.of(new Figure("x", 10, 3)), "");
     Outcome own = new Outcome(List.of(new Figure("x", 4, 4)), "");
     assertThat(outcome.figure("x", own)).contains(new Figure("x", 6, 5));
   }
 
   @Test
-  void estimatesTheErrorOfAMean() {
+  void computesTheErrorOfAMean() {
     Sample sample = new Sample();
     sample.add(1);
     sample.add(2);
@@ -65,8 +65,8 @@ class ReportTest {
   }
 
   @Test
-  void ranksLatencies() {
-    Latencies latencies = new Latencies();
+  void computesPercentiles() {
+    LatencyHistogram latencies = new LatencyHistogram();
     for (int micros = 1; micros <= 1000; micros++) {
       latencies.record(micros * 1000L);
     }
@@ -77,7 +77,7 @@ class ReportTest {
   }
 
   @Test
-  void readsTheCommandLine() {
+  void parsesTheCommandLine() {
     Options options = Options.of("--quick", "--sizes=1000,20000", "--out=x.md");
     assertThat(options.sizes()).containsExactly(1000, 20_000);
     assertThat(options.quick()).isTrue();

@@ -1,11 +1,11 @@
 package io.ordertimeout.orders.intake.deadletter;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.platform.kafka.RecoveringProducer;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
@@ -17,35 +17,36 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * Puts records aside, as they came, in the dead-letter topic of their topic, with the reason in the
- * headers. Thread-safe.
+ * Publishes unusable records unchanged to the dead-letter topic of their topic, with the error in
+ * the headers. Thread-safe.
  */
 @Component
 public class DeadLetterPublisher {
 
   private static final Logger log = LoggerFactory.getLogger(DeadLetterPublisher.class);
 
-  /** A dead letter on its way. */
+  /** A dead letter that was sent but may not be acknowledged yet. */
   public record Sent(
       ConsumerRecord<byte[], byte[]> record, String fault, Future<RecordMetadata> future) {}
 
-  private final Producer<byte[], byte[]> producer;
+  private final RecoveringProducer producer;
   private final OrderTimeoutProperties.Topics topics;
 
-  DeadLetterPublisher(Producer<byte[], byte[]> producer, OrderTimeoutProperties properties) {
+  DeadLetterPublisher(RecoveringProducer producer, OrderTimeoutProperties properties) {
     this.producer = producer;
     this.topics = properties.topics();
   }
 
-  /** Sends the record; {@link #await} tells whether it arrived. */
+  /** Sends the record; {@link #await} waits for the acknowledgement. */
   public Sent send(ConsumerRecord<byte[], byte[]> record, String fault) {
     return new Sent(record, fault, producer.send(letter(record, fault, record.value())));
   }
 
   /**
-   * Waits until Kafka has acknowledged the dead letter.
+   * Waits until Kafka has acknowledged the dead letter. If its topic rejects it as too large, sends
+   * it again without its value.
    *
-   * @throws KafkaException if it did not
+   * @throws KafkaException if Kafka did not acknowledge it
    */
   public void await(Sent sent) throws InterruptedException {
     try {
@@ -56,23 +57,23 @@ public class DeadLetterPublisher {
         return;
       }
       throw new KafkaException(
-          "dead letter was not acknowledged: " + place(sent.record), e.getCause());
+          "the dead letter was not acknowledged: " + position(sent.record), e.getCause());
     }
   }
 
-  // The dead-letter topic is narrower than the input topic. The record is still where it was: the
-  // headers lead there, and nobody is blocked.
+  // The dead-letter topic's size limit is below that of the input topic. The headers still refer to
+  // the original record, and the partition is not blocked.
   private void sendWithoutValue(Sent sent) throws InterruptedException {
     byte[] value = sent.record.value();
     log.warn(
-        "Dead letter of {} is too large for its topic ({} bytes); sent without its value",
-        place(sent.record),
+        "The dead letter of {} is too large for its topic ({} bytes); sending it without its value",
+        position(sent.record),
         value == null ? 0 : value.length);
     try {
-      producer.send(letter(sent.record, sent.fault + "; value too large to be kept", null)).get();
+      producer.send(letter(sent.record, sent.fault + "; value omitted, too large", null)).get();
     } catch (ExecutionException e) {
       throw new KafkaException(
-          "dead letter was not acknowledged: " + place(sent.record), e.getCause());
+          "the dead letter was not acknowledged: " + position(sent.record), e.getCause());
     }
   }
 
@@ -90,7 +91,7 @@ public class DeadLetterPublisher {
     return letter;
   }
 
-  private static String place(ConsumerRecord<?, ?> record) {
+  private static String position(ConsumerRecord<?, ?> record) {
     return record.topic() + "-" + record.partition() + "@" + record.offset();
   }
 

@@ -2,6 +2,7 @@ package io.ordertimeout.orders.intake.deadletter;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.platform.kafka.KafkaConsumers;
+import io.ordertimeout.orders.platform.kafka.RecoveringProducer;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -21,7 +22,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.PartitionInfo;
@@ -31,28 +31,27 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * The dead letters, read back from their topics: listed, looked at, and published again where they
- * came from. Each question reads with a consumer of its own, which belongs to no group.
- * Thread-safe.
+ * Reads dead letters from their topics, and publishes them again to the topics that they came from.
+ * Each call uses a consumer of its own that belongs to no group. Thread-safe.
  */
 @Component
 public class DeadLetterReader {
 
   /**
-   * A dead letter.
+   * The metadata of a dead letter.
    *
    * @param topic the dead-letter topic
    * @param partition its partition
    * @param offset its offset
-   * @param at when it was put aside
-   * @param key its key as text; null if it has none or it is no text
-   * @param error why it was put aside
-   * @param originTopic the topic that it says it came from
-   * @param originPartition the partition that it says it came from
-   * @param originOffset its offset there
-   * @param bytes the length of its value
+   * @param at when it was published
+   * @param key its key as text; null if there is none or it is not UTF-8
+   * @param error why the record could not be used
+   * @param originTopic the topic of the original record, according to the headers
+   * @param originPartition the partition of the original record, according to the headers
+   * @param originOffset the offset of the original record, according to the headers
+   * @param bytes the size of its value
    */
-  public record Letter(
+  public record DeadLetter(
       String topic,
       int partition,
       long offset,
@@ -65,33 +64,31 @@ public class DeadLetterReader {
       int bytes) {}
 
   /**
-   * A dead letter, opened.
+   * A dead letter with its content.
    *
-   * @param letter its outside
-   * @param value its value as text; null if it has none or it is no text
-   * @param valueBase64 its value, if it is no text
-   * @param headers the other headers, as text
+   * @param letter its metadata
+   * @param value its value as text; null if there is none or it is not UTF-8
+   * @param valueBase64 its value in Base64, if it is not UTF-8
+   * @param headers the headers of the original record, as text or in Base64
    */
-  public record Opened(
-      Letter letter,
+  public record DeadLetterContent(
+      DeadLetter letter,
       @Nullable String value,
       @Nullable String valueBase64,
       Map<String, String> headers) {}
 
-  private static final List<String> OURS =
+  private static final List<String> OWN_HEADERS =
       List.of("x-error", "x-topic", "x-partition", "x-offset", "x-replayed-from");
 
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
-  private static final Duration POLL = Duration.ofMillis(200);
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
+  private static final Duration POLL_TIMEOUT = Duration.ofMillis(200);
 
   private final KafkaConsumers consumers;
-  private final Producer<byte[], byte[]> producer;
+  private final RecoveringProducer producer;
   private final OrderTimeoutProperties.Topics topics;
 
   DeadLetterReader(
-      KafkaConsumers consumers,
-      Producer<byte[], byte[]> producer,
-      OrderTimeoutProperties properties) {
+      KafkaConsumers consumers, RecoveringProducer producer, OrderTimeoutProperties properties) {
     this.consumers = consumers;
     this.producer = producer;
     this.topics = properties.topics();
@@ -103,51 +100,52 @@ public class DeadLetterReader {
   }
 
   /**
-   * The last dead letters of a topic, the latest first.
+   * Returns dead letters of a topic, latest first.
    *
    * @param topic one of {@link #topics()}
-   * @param before by partition, the offset below which to look; the end of those that are not named
-   * @param limit most dead letters to return
+   * @param before by partition, the offset below which to read; other partitions are read from
+   *     their end
+   * @param limit maximum number of dead letters to return
    * @throws KafkaException if Kafka does not answer
    */
-  public List<Letter> latest(String topic, Map<Integer, Long> before, int limit) {
-    try (Consumer<byte[], byte[]> consumer = consumers.createForReading()) {
+  public List<DeadLetter> latest(String topic, Map<Integer, Long> before, int limit) {
+    try (Consumer<byte[], byte[]> consumer = consumers.createStandalone()) {
       List<TopicPartition> partitions = new ArrayList<>();
-      for (PartitionInfo partition : consumer.partitionsFor(topic, PATIENCE)) {
+      for (PartitionInfo partition : consumer.partitionsFor(topic, TIMEOUT)) {
         partitions.add(new TopicPartition(topic, partition.partition()));
       }
-      // Before it is asked where they end, or Kafka's client warns that it is not.
+      // Assigned first, because endOffsets() warns about partitions that are not assigned.
       consumer.assign(partitions);
-      Map<TopicPartition, Long> first = consumer.beginningOffsets(partitions, PATIENCE);
-      Map<TopicPartition, Long> ends = new HashMap<>(consumer.endOffsets(partitions, PATIENCE));
+      Map<TopicPartition, Long> first = consumer.beginningOffsets(partitions, TIMEOUT);
+      Map<TopicPartition, Long> ends = new HashMap<>(consumer.endOffsets(partitions, TIMEOUT));
       ends.replaceAll((p, end) -> Math.min(end, before.getOrDefault(p.partition(), end)));
       for (TopicPartition partition : partitions) {
         long end = ends.getOrDefault(partition, 0L);
         consumer.seek(partition, Math.max(first.getOrDefault(partition, 0L), end - limit));
       }
-      return read(consumer, ends).stream()
-          .map(DeadLetterReader::letter)
+      return readUpTo(consumer, ends).stream()
+          .map(DeadLetterReader::deadLetter)
           .sorted(
-              Comparator.comparing(Letter::at)
-                  .thenComparing(Letter::partition)
-                  .thenComparing(Letter::offset)
+              Comparator.comparing(DeadLetter::at)
+                  .thenComparing(DeadLetter::partition)
+                  .thenComparing(DeadLetter::offset)
                   .reversed())
           .limit(limit)
           .toList();
     }
   }
 
-  /** Reads from where the consumer stands to the ends. */
-  private static Collection<ConsumerRecord<byte[], byte[]>> read(
+  /** Reads from the consumer's positions up to the given offsets, exclusive. */
+  private static Collection<ConsumerRecord<byte[], byte[]>> readUpTo(
       Consumer<byte[], byte[]> consumer, Map<TopicPartition, Long> ends) {
     List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
-    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    long deadline = System.nanoTime() + TIMEOUT.toNanos();
     while (ends.entrySet().stream()
         .anyMatch(end -> consumer.position(end.getKey()) < end.getValue())) {
       if (System.nanoTime() - deadline > 0) {
-        throw new KafkaException("the dead letters could not be read within " + PATIENCE);
+        throw new KafkaException("could not read the dead letters within " + TIMEOUT);
       }
-      for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
+      for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL_TIMEOUT)) {
         long end = ends.getOrDefault(new TopicPartition(record.topic(), record.partition()), 0L);
         if (record.offset() < end) {
           records.add(record);
@@ -158,86 +156,86 @@ public class DeadLetterReader {
   }
 
   /**
-   * Opens a dead letter.
+   * Reads a dead letter with its content; empty if it does not exist or is already deleted.
    *
    * @throws KafkaException if Kafka does not answer
    */
-  public Optional<Opened> open(String topic, int partition, long offset) {
-    return find(topic, partition, offset).map(DeadLetterReader::opened);
+  public Optional<DeadLetterContent> read(String topic, int partition, long offset) {
+    return find(topic, partition, offset).map(DeadLetterReader::content);
   }
 
   private Optional<ConsumerRecord<byte[], byte[]>> find(String topic, int partition, long offset) {
-    TopicPartition place = new TopicPartition(topic, partition);
-    try (Consumer<byte[], byte[]> consumer = consumers.createForReading()) {
+    TopicPartition topicPartition = new TopicPartition(topic, partition);
+    try (Consumer<byte[], byte[]> consumer = consumers.createStandalone()) {
       boolean exists =
-          consumer.partitionsFor(topic, PATIENCE).stream()
+          consumer.partitionsFor(topic, TIMEOUT).stream()
               .anyMatch(info -> info.partition() == partition);
       if (!exists) {
         return Optional.empty();
       }
-      List<TopicPartition> only = List.of(place);
-      consumer.assign(only);
-      long first = consumer.beginningOffsets(only, PATIENCE).getOrDefault(place, 0L);
-      long end = consumer.endOffsets(only, PATIENCE).getOrDefault(place, 0L);
+      List<TopicPartition> assignment = List.of(topicPartition);
+      consumer.assign(assignment);
+      long first = consumer.beginningOffsets(assignment, TIMEOUT).getOrDefault(topicPartition, 0L);
+      long end = consumer.endOffsets(assignment, TIMEOUT).getOrDefault(topicPartition, 0L);
       if (offset < first || offset >= end) {
         return Optional.empty();
       }
-      consumer.seek(place, offset);
-      return read(consumer, Map.of(place, offset + 1)).stream()
+      consumer.seek(topicPartition, offset);
+      return readUpTo(consumer, Map.of(topicPartition, offset + 1)).stream()
           .filter(record -> record.offset() == offset)
           .findFirst();
     }
   }
 
   /**
-   * Publishes a dead letter again, as it came, where it came from; says where it is now.
+   * Publishes a dead letter again, to the topic that it came from.
    *
-   * @param value what to publish instead of its value; null for its value
-   * @throws KafkaException if Kafka does not take it
+   * @param value the value to publish; null for that of the dead letter
+   * @return the position of the new record; empty if the dead letter does not exist
+   * @throws KafkaException if Kafka does not acknowledge it
    */
   public Optional<String> replay(
       String topic, int partition, long offset, byte @Nullable [] value) {
-    return find(topic, partition, offset).map(record -> publish(record, value));
+    return find(topic, partition, offset).map(record -> republish(record, value));
   }
 
-  private String publish(ConsumerRecord<byte[], byte[]> record, byte @Nullable [] value) {
-    Letter letter = letter(record);
-    // Not where its header says, which anybody may have written.
+  private String republish(ConsumerRecord<byte[], byte[]> record, byte @Nullable [] value) {
+    // The topic comes from the configuration, because anybody can forge the header.
     String origin =
         topics.inputs().stream()
             .filter(input -> topics.deadLetters(input).equals(record.topic()))
             .findFirst()
             .orElseThrow();
-    ProducerRecord<byte[], byte[]> again =
+    ProducerRecord<byte[], byte[]> replayed =
         new ProducerRecord<>(origin, record.key(), value == null ? record.value() : value);
     record
         .headers()
         .forEach(
             header -> {
-              if (!OURS.contains(header.key())) {
-                again.headers().add(header);
+              if (!OWN_HEADERS.contains(header.key())) {
+                replayed.headers().add(header);
               }
             });
-    again
-        .headers()
-        .add(
-            "x-replayed-from",
-            (letter.topic() + "-" + letter.partition() + "@" + letter.offset())
-                .getBytes(StandardCharsets.UTF_8));
+    String source = position(record.topic(), record.partition(), record.offset());
+    replayed.headers().add("x-replayed-from", source.getBytes(StandardCharsets.UTF_8));
     try {
-      var place = producer.send(again).get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-      return place.topic() + "-" + place.partition() + "@" + place.offset();
+      var result = producer.send(replayed).get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+      return position(result.topic(), result.partition(), result.offset());
     } catch (ExecutionException | TimeoutException e) {
-      throw new KafkaException("the dead letter was not taken", e);
+      throw new KafkaException("the replayed dead letter was not acknowledged: " + source, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new KafkaException("interrupted while the dead letter was published", e);
+      throw new KafkaException("interrupted while replaying the dead letter " + source, e);
     }
   }
 
-  private static Letter letter(ConsumerRecord<byte[], byte[]> record) {
+  private static String position(String topic, int partition, long offset) {
+    return topic + "-" + partition + "@" + offset;
+  }
+
+  private static DeadLetter deadLetter(ConsumerRecord<byte[], byte[]> record) {
     byte[] value = record.value();
-    return new Letter(
+    return new DeadLetter(
         record.topic(),
         record.partition(),
         record.offset(),
@@ -250,18 +248,18 @@ public class DeadLetterReader {
         value == null ? 0 : value.length);
   }
 
-  private static Opened opened(ConsumerRecord<byte[], byte[]> record) {
+  private static DeadLetterContent content(ConsumerRecord<byte[], byte[]> record) {
     byte[] value = record.value();
     String text = text(value);
     Map<String, String> headers = new TreeMap<>();
     for (Header header : record.headers()) {
-      if (!OURS.contains(header.key())) {
-        String known = text(header.value());
-        headers.put(header.key(), known == null ? base64(header.value()) : known);
+      if (!OWN_HEADERS.contains(header.key())) {
+        String headerText = text(header.value());
+        headers.put(header.key(), headerText == null ? base64(header.value()) : headerText);
       }
     }
-    return new Opened(
-        letter(record), text, value == null || text != null ? null : base64(value), headers);
+    return new DeadLetterContent(
+        deadLetter(record), text, value == null || text != null ? null : base64(value), headers);
   }
 
   private static String header(ConsumerRecord<?, ?> record, String name) {

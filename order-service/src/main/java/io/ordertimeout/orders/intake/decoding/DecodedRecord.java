@@ -4,25 +4,33 @@ import io.ordertimeout.orders.deadline.OrderCreated;
 import io.ordertimeout.orders.deadline.OrderSettled;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What a record came to. A payment or closing may be both usable and a dead letter: it is applied,
- * since its order must not be cancelled, and put aside, since its producer is to be mended.
- *
- * @param created the created order that it tells of
- * @param settled the payment or closing that it tells of
- * @param fault why it is a dead letter; null if it is none
- * @param orderInDoubt id of an order that may have been paid or closed by a record that tells
- *     nothing but its key
- * @param replacedFields how many unusable fields were replaced
- */
-public record DecodedRecord(
-    @Nullable OrderCreated created,
-    @Nullable OrderSettled settled,
-    @Nullable String fault,
-    @Nullable String orderInDoubt,
-    int replacedFields) {
+/** What a record turned out to be. */
+public sealed interface DecodedRecord {
 
-  static DecodedRecord deadLetter(String fault) {
-    return new DecodedRecord(null, null, fault, null, 0);
-  }
+  /**
+   * A created order.
+   *
+   * @param order the order
+   */
+  record Created(OrderCreated order) implements DecodedRecord {}
+
+  /**
+   * A payment or closing. If it has a fault it is both applied, because its order must not be
+   * cancelled, and dead-lettered, so that its producer gets fixed.
+   *
+   * @param event the payment or closing
+   * @param fault why it is also a dead letter; null if it is not
+   * @param replacedFields number of unusable fields that were replaced
+   */
+  record Settled(OrderSettled event, @Nullable String fault, int replacedFields)
+      implements DecodedRecord {}
+
+  /**
+   * A record without a usable event: a dead letter.
+   *
+   * @param fault why
+   * @param orderInDoubt the id of an order that the record may have paid or closed, known from its
+   *     key; null if there is none
+   */
+  record Undecodable(String fault, @Nullable String orderInDoubt) implements DecodedRecord {}
 }

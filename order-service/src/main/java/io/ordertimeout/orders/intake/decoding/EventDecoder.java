@@ -20,8 +20,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Makes events of records. Never throws: what cannot be decoded comes back as a dead letter with
- * the reason. Thread-safe; O(size of the record), which is bounded.
+ * Decodes records into events. Decoding never throws: a record that cannot be decoded is returned
+ * as a dead letter with the reason. Thread-safe; O(size of the record), which Kafka bounds.
  */
 @Component
 public final class EventDecoder {
@@ -46,8 +46,9 @@ public final class EventDecoder {
           .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
           .build();
 
-  // An amount is kept to the digit. Payments and closings have none, so that no number in them,
-  // however large, makes them unusable.
+  // Keeps every digit of an amount. Payments and closings have no amount, so they are parsed
+  // without
+  // it: then no number in them, however large, makes them unusable.
   private final JsonMapper exactJson =
       json.rebuild().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS).build();
 
@@ -66,10 +67,10 @@ public final class EventDecoder {
       }
       String keyFault = keyFault(record.key(), orderId);
       if (isCreated(record)) {
-        // In the wrong partition nobody could tell whether its payment was seen.
+        // The watermark of another partition does not cover the order's payment.
         return keyFault == null
-            ? new DecodedRecord(created(record, fields, orderId), null, null, null, 0)
-            : DecodedRecord.deadLetter(keyFault + "; the order is not watched");
+            ? new DecodedRecord.Created(created(record, fields, orderId))
+            : new DecodedRecord.Undecodable(keyFault + "; the order is not watched", null);
       }
       return settled(record, new LenientFields(fields), orderId, keyFault);
     } catch (UnusableRecordException e) {
@@ -77,22 +78,22 @@ public final class EventDecoder {
     }
   }
 
-  /** Whatever a payment or closing looks like, its key still tells whom it is about. */
+  /** Even if a payment or closing cannot be decoded, its key identifies the order. */
   private DecodedRecord unusable(ConsumerRecord<byte @Nullable [], ?> record, String fault) {
     String orderId = isCreated(record) ? null : orderId(record.key());
     return orderId == null
-        ? DecodedRecord.deadLetter(fault)
-        : new DecodedRecord(
-            null, null, fault + "; the order of its key is parked, so not cancelled", orderId, 0);
+        ? new DecodedRecord.Undecodable(fault, null)
+        : new DecodedRecord.Undecodable(
+            fault + "; the order of its key is parked, so not cancelled", orderId);
   }
 
   private boolean isCreated(ConsumerRecord<?, ?> record) {
     return record.topic().equals(topics.created());
   }
 
-  /** The order id that the key is, if it can be one. */
+  /** Returns the key as an order id; null if it cannot be one. */
   private static @Nullable String orderId(byte @Nullable [] key) {
-    // A longer key is not worth decoding: a character takes at most four bytes.
+    // A longer key cannot be an order id: a character takes at most four bytes.
     if (key == null || key.length == 0 || key.length > 4 * MAX_ORDER_ID) {
       return null;
     }
@@ -120,7 +121,7 @@ public final class EventDecoder {
     } catch (JacksonException e) {
       throw new UnusableRecordException("the value is not JSON: " + e.getOriginalMessage());
     } catch (NumberFormatException e) {
-      // Thrown as it is for an exponent beyond an int.
+      // Jackson throws it unwrapped for an exponent beyond an int.
       throw new UnusableRecordException("the value has an unusable number: " + e.getMessage());
     }
     if (!root.isObject()) {
@@ -166,11 +167,11 @@ public final class EventDecoder {
       LenientFields fields,
       String orderId,
       @Nullable String keyFault) {
-    // Whatever its timestamp: refusing a payment could cancel a paid order.
-    Instant recordedAt = Micros.intoRange(Instant.ofEpochMilli(record.timestamp()));
+    // Any timestamp is accepted: rejecting a payment could cancel a paid order.
+    Instant recordedAt = Micros.clamp(Instant.ofEpochMilli(record.timestamp()));
     OrderSettled event;
     if (record.topic().equals(topics.paid())) {
-      String paymentId = fields.textOrElse(names.paymentId(), MAX_PAYMENT_ID, place(record));
+      String paymentId = fields.textOrElse(names.paymentId(), MAX_PAYMENT_ID, position(record));
       Instant paidAt = fields.instantOrElse(names.paidAt(), recordedAt);
       event = new OrderSettled.Paid(orderId, record.partition(), recordedAt, paymentId, paidAt);
     } else {
@@ -178,15 +179,15 @@ public final class EventDecoder {
       String reason = fields.textOrNull(names.reason(), MAX_REASON);
       event = new OrderSettled.Closed(orderId, record.partition(), recordedAt, closedAt, reason);
     }
-    String fault = keyFault == null ? null : keyFault + "; it was applied all the same";
-    return new DecodedRecord(null, event, fault, null, fields.replaced());
+    String fault = keyFault == null ? null : keyFault + "; it was applied nevertheless";
+    return new DecodedRecord.Settled(event, fault, fields.replaced());
   }
 
-  private static String place(ConsumerRecord<?, ?> record) {
+  private static String position(ConsumerRecord<?, ?> record) {
     return record.topic() + "-" + record.partition() + "-" + record.offset();
   }
 
-  /** Fields of which an unusable one is replaced and counted. */
+  /** Fields whose unusable values are replaced and counted. */
   private static final class LenientFields {
 
     private final EventFields fields;

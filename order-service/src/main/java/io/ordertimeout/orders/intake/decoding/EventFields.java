@@ -12,15 +12,15 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The fields of one JSON object by their configured names: checked, or an {@link
- * UnusableRecordException} that names field and value. A JSON null counts as absent.
+ * Validated access to the fields of one JSON object. An invalid value raises an {@link
+ * UnusableRecordException} that names the field and the value. A JSON null counts as absent.
  */
 final class EventFields {
 
-  private static final int MAX_TEXT = 256;
-  private static final int MAX_SHOWN = 80;
+  private static final int MAX_TEXT_LENGTH = 256;
+  private static final int MAX_EXCERPT_LENGTH = 80;
   private static final int MAX_DIGITS = 30;
-  private static final int MAX_NUMBER = 100;
+  private static final int MAX_NUMBER_LENGTH = 100;
   private static final int MAX_SCALE = 10;
   private static final Pattern CURRENCY = Pattern.compile("[A-Za-z0-9]{1,10}");
 
@@ -30,7 +30,7 @@ final class EventFields {
     this.root = root;
   }
 
-  /** Text of 1 to {@code maxLength} characters that Postgres can store, or null if absent. */
+  /** A text of 1 to {@code maxLength} characters that Postgres can store, or null if absent. */
   @Nullable String text(String field, int maxLength) throws UnusableRecordException {
     JsonNode node = find(field);
     if (node == null) {
@@ -45,14 +45,14 @@ final class EventFields {
       throw unusable(field, "has " + length + " characters, not 1 to " + maxLength, node);
     }
     if (text.codePoints().anyMatch(c -> c == 0 || (c >= 0xD800 && c <= 0xDFFF))) {
-      throw unusable(field, "contains a NUL or half a surrogate pair", node);
+      throw unusable(field, "contains a NUL character or an unpaired surrogate", node);
     }
     return text;
   }
 
-  /** Short text, or null if absent. */
+  /** A text of 1 to 256 characters, or null if absent. */
   @Nullable String text(String field) throws UnusableRecordException {
-    return text(field, MAX_TEXT);
+    return text(field, MAX_TEXT_LENGTH);
   }
 
   /** An ISO-8601 time with an offset, in whole microseconds, or null if absent. */
@@ -87,7 +87,7 @@ final class EventFields {
     }
   }
 
-  /** An amount with value and currency, or null if absent. */
+  /** An amount with a value and a currency, or null if absent. */
   @Nullable Amount amount(String field) throws UnusableRecordException {
     JsonNode node = find(field);
     if (node == null) {
@@ -98,15 +98,15 @@ final class EventFields {
     if (!currency.isString() || !CURRENCY.matcher(currency.stringValue()).matches()) {
       throw unusable(field, "has no usable currency", currency);
     }
-    // Making a number of a text takes time quadratic in its length.
-    if (value.isString() && value.stringValue().length() > MAX_NUMBER) {
-      throw unusable(field, "has a value of more than " + MAX_NUMBER + " characters", value);
+    // Parsing a number takes time quadratic in the length of its text.
+    if (value.isString() && value.stringValue().length() > MAX_NUMBER_LENGTH) {
+      throw unusable(field, "has a value of more than " + MAX_NUMBER_LENGTH + " characters", value);
     }
     try {
       BigDecimal decimal =
           value.isString() ? new BigDecimal(value.stringValue()) : value.decimalValue();
       if (decimal.precision() > MAX_DIGITS || Math.abs((long) decimal.scale()) > MAX_SCALE) {
-        throw unusable(field, "has a value of too many digits", value);
+        throw unusable(field, "has a value with too many digits", value);
       }
       return new Amount(decimal, currency.stringValue());
     } catch (tools.jackson.databind.exc.JsonNodeException | NumberFormatException e) {
@@ -120,11 +120,11 @@ final class EventFields {
   }
 
   private static UnusableRecordException unusable(String field, String fault, JsonNode node) {
-    return new UnusableRecordException(field + " " + fault + ": " + shown(node));
+    return new UnusableRecordException(field + " " + fault + ": " + excerpt(node));
   }
 
-  // Never more of a record than a few words: it may be as large as a topic allows.
-  private static String shown(JsonNode node) {
+  // Bounded, because a value may be as large as a record of the topic.
+  private static String excerpt(JsonNode node) {
     if (node.isContainer() || node.isMissingNode()) {
       return node.getNodeType().name().toLowerCase(Locale.ROOT);
     }
@@ -132,9 +132,9 @@ final class EventFields {
       return node.toString();
     }
     String text = node.stringValue();
-    if (text.codePointCount(0, text.length()) <= MAX_SHOWN) {
+    if (text.codePointCount(0, text.length()) <= MAX_EXCERPT_LENGTH) {
       return '"' + text + '"';
     }
-    return '"' + text.substring(0, text.offsetByCodePoints(0, MAX_SHOWN)) + '…';
+    return '"' + text.substring(0, text.offsetByCodePoints(0, MAX_EXCERPT_LENGTH)) + '…';
   }
 }

@@ -3,27 +3,29 @@ package io.ordertimeout.orders.intake.decoding;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
-/** Times as Postgres keeps them: in microseconds, and of a range that every part can write. */
+/** Conversions of times to the precision and range in which they are stored and published. */
 final class Micros {
 
-  /** The last time that is taken; a longer year is written with a sign, which nobody expects. */
+  /**
+   * The latest accepted time; ISO-8601 writes later years with a sign, which parsers may reject.
+   */
   static final Instant LAST = Instant.parse("9999-12-31T23:59:59Z");
 
   private Micros() {}
 
-  /** Rounds up, so that no deadline comes earlier than it was given. */
+  /** Rounds up to microseconds, so that no deadline is earlier than stated. */
   static Instant roundUp(Instant time) {
     Instant down = time.truncatedTo(ChronoUnit.MICROS);
     return down.equals(time) ? time : down.plus(1, ChronoUnit.MICROS);
   }
 
-  /** Whether the time lies between 1970 and 9999. */
+  /** Whether the year is between 1970 and 9999. */
   static boolean isInRange(Instant time) {
     return !time.isBefore(Instant.EPOCH) && !time.isAfter(LAST);
   }
 
-  /** The time, or the end of the range that it lies beyond. */
-  static Instant intoRange(Instant time) {
+  /** Limits the time to the range. */
+  static Instant clamp(Instant time) {
     if (time.isBefore(Instant.EPOCH)) {
       return Instant.EPOCH;
     }

@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * How an order comes by its payment deadline: its own instant, else its own timeout, else the first
- * policy that matches it, else the default timeout.
+ * Determines the payment deadline of an order: the deadline in its event, else the timeout in its
+ * event, else the timeout of the first policy that matches, else the default timeout.
  */
 @Component
 final class PaymentDeadlines {
 
-  /** A deadline and what set it. */
+  /** A deadline and the name of the rule that set it. */
   record PaymentDeadline(Instant deadline, String policy) {}
 
   private static final Duration CLOCK_TOLERANCE = Duration.ofDays(1);
@@ -30,11 +30,12 @@ final class PaymentDeadlines {
   }
 
   /**
-   * The deadline of an order.
+   * Returns the payment deadline of an order.
    *
-   * @param createdAt when it was created, or, if it does not say, when its record was
-   * @param isStated whether it says so; if not, its record may have been under way for so long that
-   *     even the instant by which it was to be paid is past
+   * @param createdAt when the order was created; if its event does not state it, the record's
+   *     timestamp
+   * @param isStated whether the event states {@code createdAt}. If it does not, the record may have
+   *     been produced so late that even the stated deadline had passed.
    */
   PaymentDeadline of(
       Instant createdAt,
@@ -45,7 +46,7 @@ final class PaymentDeadlines {
       @Nullable String channel,
       @Nullable String paymentMethod)
       throws UnusableRecordException {
-    // The record's timestamp is its producer's word and may itself be beyond all bounds.
+    // The producer sets the record's timestamp, so it may itself be out of range.
     if (!Micros.isInRange(createdAt) || createdAt.isAfter(recordedAt.plus(CLOCK_TOLERANCE))) {
       throw new UnusableRecordException(
           "createdAt is not between 1970 and a day after the record's timestamp: " + createdAt);
@@ -84,7 +85,8 @@ final class PaymentDeadlines {
     }
     Instant deadline = Micros.roundUp(createdAt.plus(timeout));
     if (!Micros.isInRange(deadline)) {
-      throw new UnusableRecordException("the payment deadline is not before 10000: " + deadline);
+      throw new UnusableRecordException(
+          "the payment deadline is not before the year 10000: " + deadline);
     }
     return new PaymentDeadline(deadline, policy);
   }

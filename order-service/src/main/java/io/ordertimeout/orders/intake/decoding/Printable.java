@@ -1,8 +1,8 @@
 package io.ordertimeout.orders.intake.decoding;
 
 /**
- * Text made of what came from outside, fit for a header and a terminal: short, and without raw
- * characters that end lines, hide text or turn it around.
+ * Makes text from outside safe for headers and terminals: limits its length and escapes characters
+ * that break lines, hide text or change its direction.
  */
 public final class Printable {
 
@@ -10,7 +10,7 @@ public final class Printable {
 
   private Printable() {}
 
-  /** The text with such characters escaped as in Java, cut to a few hundred characters. */
+  /** Escapes unprintable characters as in Java and truncates the text after 400 characters. */
   public static String of(String text) {
     StringBuilder printable = new StringBuilder();
     int codePoint;

@@ -1,6 +1,6 @@
 package io.ordertimeout.orders.intake.decoding;
 
-/** A record from which no event can be had; the message says why, with which value, printably. */
+/** Thrown for a record that cannot be decoded; the printable message names the offending value. */
 final class UnusableRecordException extends Exception {
 
   private static final long serialVersionUID = 1L;

@@ -1,34 +1,35 @@
 package io.ordertimeout.orders.operator.status;
 
-import io.ordertimeout.orders.platform.monitoring.Activity;
+import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
+
+import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
 import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
-/** What all instances did, minute by minute, in Postgres. Thread-safe. */
+/** The activity of all instances, minute by minute. Thread-safe. */
 @Repository
 class ActivityByMinute {
 
   /**
-   * A minute of all instances.
+   * The activity of all instances within a minute.
    *
    * @param minute when it began
    * @param registered orders that became pending
    * @param paid pending orders that were paid
    * @param closed pending orders that were closed
    * @param cancelled orders that were cancelled
-   * @param conflicts payments that found their order cancelled or closed
-   * @param lateP50Millis lateness that half of the published cancellations kept within; null if
-   *     there were none
-   * @param lateP99Millis the same of 99 of 100; -1 if beyond all bounds
+   * @param conflicts payments that met a cancelled or closed order
+   * @param lateP50Millis median lateness of the published cancellations, rounded up to a bound of
+   *     the histogram; null if there were none
+   * @param lateP99Millis 99th percentile of the same; -1 if it exceeds all bounds
    */
   record Minute(
       Instant minute,
@@ -44,7 +45,9 @@ class ActivityByMinute {
       """
       insert into activity as a (
         minute, instance, registered, paid, closed, cancelled, conflicts, lateness)
-      values (date_trunc('minute', clock_timestamp()), ?, ?, ?, ?, ?, ?, ?::bigint[])
+      values (
+        date_trunc('minute', clock_timestamp()), :instance, :registered, :paid, :closed, :cancelled,
+        :conflicts, :lateness::bigint[])
       on conflict (minute, instance) do update set
         registered = a.registered + excluded.registered,
         paid = a.paid + excluded.paid,
@@ -74,47 +77,48 @@ class ActivityByMinute {
       order by m.minute
       """;
 
-  private static final String FORGET =
+  private static final String PURGE =
       "delete from activity where minute < clock_timestamp() - interval '2 days'";
 
-  private final JdbcTemplate jdbc;
+  private final JdbcClient client;
 
-  ActivityByMinute(JdbcTemplate jdbc) {
-    this.jdbc = jdbc;
+  ActivityByMinute(JdbcClient client) {
+    this.client = client;
   }
 
-  /** Adds what an instance did since it last said so to the present minute. */
-  void add(String instance, Activity.Counts counts) {
-    jdbc.update(
-        ADD,
-        instance,
-        counts.registered(),
-        counts.paid(),
-        counts.closed(),
-        counts.cancelled(),
-        counts.conflicts(),
-        counts.lateness().stream().mapToLong(Long::longValue).toArray());
+  /** Adds the activity of an instance since its last report to the current minute. */
+  void add(String instance, ActivityCounters.Counts counts) {
+    client
+        .sql(ADD)
+        .param("instance", instance)
+        .param("registered", counts.registered())
+        .param("paid", counts.paid())
+        .param("closed", counts.closed())
+        .param("cancelled", counts.cancelled())
+        .param("conflicts", counts.conflicts())
+        .param("lateness", counts.lateness().stream().mapToLong(Long::longValue).toArray())
+        .update();
   }
 
-  /** Forgets what nobody asks for any more. */
-  void forget() {
-    jdbc.update(FORGET);
+  /** Deletes minutes that are no longer shown. */
+  void purge() {
+    client.sql(PURGE).update();
   }
 
-  /** The last sixty minutes, the present one last. */
+  /** Returns the last sixty minutes, the current one last. */
   List<Minute> lastHour() {
-    return jdbc.query(LAST_HOUR, ActivityByMinute::minute);
+    return client.sql(LAST_HOUR).query(ActivityByMinute::minute).list();
   }
 
-  private static Minute minute(ResultSet rs, int rowNumber) throws SQLException {
-    List<Long> lateness = longs(rs.getArray("lateness"));
+  private static Minute minute(ResultSet row, int rowNumber) throws SQLException {
+    List<Long> lateness = longs(row.getArray("lateness"));
     return new Minute(
-        rs.getObject("minute", OffsetDateTime.class).toInstant(),
-        rs.getLong("registered"),
-        rs.getLong("paid"),
-        rs.getLong("closed"),
-        rs.getLong("cancelled"),
-        rs.getLong("conflicts"),
+        requiredInstant(row, "minute"),
+        row.getLong("registered"),
+        row.getLong("paid"),
+        row.getLong("closed"),
+        row.getLong("cancelled"),
+        row.getLong("conflicts"),
         within(lateness, 0.5),
         within(lateness, 0.99));
   }
@@ -125,14 +129,14 @@ class ActivityByMinute {
         : Arrays.stream((Object[]) array.getArray()).map(n -> ((Number) n).longValue()).toList();
   }
 
-  /** The bound that the share of all keeps within. */
+  /** Returns the bound that a share of the cancellations does not exceed. */
   private static @Nullable Long within(List<Long> lateness, double share) {
     long total = lateness.stream().mapToLong(Long::longValue).sum();
     if (total == 0) {
       return null;
     }
     long rank = (long) Math.ceil(total * share);
-    List<Duration> bounds = Activity.LATENESS_BOUNDS;
+    List<Duration> bounds = ActivityCounters.LATENESS_BOUNDS;
     long seen = 0;
     for (int i = 0; i < Math.min(bounds.size(), lateness.size()); i++) {
       seen += lateness.get(i);

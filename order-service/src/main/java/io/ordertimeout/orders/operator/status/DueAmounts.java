@@ -1,5 +1,8 @@
 package io.ordertimeout.orders.operator.status;
 
+import io.ordertimeout.orders.LifecyclePhases;
+import io.ordertimeout.orders.deadline.PendingOrderStatistics;
+import io.ordertimeout.orders.deadline.PendingOrderStatistics.DueAmount;
 import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
@@ -15,53 +18,46 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
 
 /**
- * What the orders of the owned shards that come due within the next hour amount to. The wheel knows
- * no amounts, so they are summed up in Postgres, shard by shard, and so seldom that it takes a
- * small part of the time: every ten seconds, or longer the more orders there are. Thread-safe.
+ * The amounts of the orders of the owned shards that come due within the next hour. The wheels know
+ * no amounts, so Postgres sums them up, shard by shard: every ten seconds, or less often if there
+ * are many orders, so that it takes a small share of the time. Thread-safe.
  */
 @Component
 class DueAmounts extends BackgroundLoop {
 
-  /** The sums of some time. */
+  /** The sums as of a time; by currency and minute. */
   record Sums(@Nullable Instant asOf, Map<String, List<BigDecimal>> byMinute) {}
 
   private static final Duration SHORTEST_PAUSE = Duration.ofSeconds(10);
 
-  /** Pauses are that many times as long as the work between them. */
+  /** A pause takes this many times as long as the work before it. */
   private static final int REST = 20;
 
   private static final int MOST_CURRENCIES = 20;
 
-  private static final String SUM =
-      """
-      select currency, floor(extract(epoch from deadline - now()) / 60)::int as minute,
-        sum(amount) as amount
-      from order_deadline
-      where shard = ? and state = 'PENDING' and deadline >= now()
-        and deadline < now() + interval '60 min' and currency is not null and amount is not null
-      group by 1, 2
-      """;
-
   private final Shards shards;
   private final DatabaseClock clock;
-  private final JdbcTemplate jdbc;
-  private final StepHealth step;
+  private final PendingOrderStatistics statistics;
+  private final StepHealth health;
   private volatile Sums sums = new Sums(null, Map.of());
 
-  DueAmounts(Shards shards, DatabaseClock clock, JdbcTemplate jdbc, StepHealthRegistry steps) {
+  DueAmounts(
+      Shards shards,
+      DatabaseClock clock,
+      PendingOrderStatistics statistics,
+      StepHealthRegistry registry) {
     super(
-        steps.step("due-amounts"),
-        Shards.PHASE + 1,
+        registry.step("due-amounts"),
+        LifecyclePhases.SHARD_OBSERVERS,
         SHORTEST_PAUSE,
-        "the forecast's amounts stand still");
+        "the forecast's amounts are not updated");
     this.shards = shards;
     this.clock = clock;
-    this.jdbc = jdbc;
-    this.step = steps.step("due-amounts");
+    this.statistics = statistics;
+    this.health = registry.step("due-amounts");
   }
 
   Sums sums() {
@@ -69,38 +65,29 @@ class DueAmounts extends BackgroundLoop {
   }
 
   @Override
-  protected void turn() throws InterruptedException {
+  protected void runOnce() throws InterruptedException {
     long startNanos = System.nanoTime();
     Map<String, List<BigDecimal>> byMinute = new TreeMap<>();
     for (int shard : shards.owned()) {
-      jdbc.query(
-          SUM,
-          rs -> {
-            add(
-                byMinute,
-                rs.getString("currency"),
-                rs.getInt("minute"),
-                rs.getBigDecimal("amount"));
-          },
-          shard);
+      statistics.amountsDueWithinTheHour(shard).forEach(amount -> add(byMinute, amount));
     }
     if (clock.isSet()) {
       sums = new Sums(clock.now(), byMinute);
-      step.succeeded();
+      health.succeeded();
     }
     long tookNanos = System.nanoTime() - startNanos;
     TimeUnit.NANOSECONDS.sleep(Math.max(SHORTEST_PAUSE.toNanos(), REST * tookNanos));
   }
 
-  private static void add(
-      Map<String, List<BigDecimal>> byMinute, String currency, int minute, BigDecimal amount) {
-    if (!byMinute.containsKey(currency) && byMinute.size() == MOST_CURRENCIES) {
+  private static void add(Map<String, List<BigDecimal>> byMinute, DueAmount due) {
+    if (!byMinute.containsKey(due.currency()) && byMinute.size() == MOST_CURRENCIES) {
       return;
     }
     List<BigDecimal> minutes =
         byMinute.computeIfAbsent(
-            currency,
-            c -> new ArrayList<>(Collections.nCopies(InstanceReport.MINUTES, BigDecimal.ZERO)));
-    minutes.set(minute, minutes.get(minute).add(amount));
+            due.currency(),
+            currency ->
+                new ArrayList<>(Collections.nCopies(InstanceReport.MINUTES, BigDecimal.ZERO)));
+    minutes.set(due.minute(), minutes.get(due.minute()).add(due.amount()));
   }
 }

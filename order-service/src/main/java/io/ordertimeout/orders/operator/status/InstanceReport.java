@@ -7,18 +7,18 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an instance says of itself, every second.
+ * The status that an instance reports of itself every second.
  *
  * @param startedAt when it started
  * @param version its version
  * @param clockOffsetMillis by how much Postgres's clock is ahead of its machine's
- * @param failingSeconds the steps that fail, and for how long they have
+ * @param failingSeconds the failing steps, and for how long they have been failing
  * @param shards the shards that it owns
  * @param parked pending orders of its shards that are parked
- * @param unpublished events of its shards that Kafka has not acknowledged
+ * @param unpublished events of its shards that Kafka has not acknowledged yet
  * @param dueByMinute orders in its wheels that come due within each of the next sixty minutes
- * @param amountsAsOf when the amounts were summed up; null if they were not yet
- * @param amountsByMinute by currency, what those orders amount to, each minute
+ * @param amountsAsOf when the amounts were summed up; null if that has not happened yet
+ * @param amountsByMinute the amounts of those orders, by currency and minute
  */
 public record InstanceReport(
     Instant startedAt,
@@ -32,11 +32,11 @@ public record InstanceReport(
     @Nullable Instant amountsAsOf,
     Map<String, List<BigDecimal>> amountsByMinute) {
 
-  /** How many minutes a forecast looks ahead. */
+  /** The number of minutes that a forecast covers. */
   public static final int MINUTES = 60;
 
   /**
-   * A shard as its owner sees it.
+   * The status of a shard, as its owner reports it.
    *
    * @param shard its number
    * @param pending orders in its wheel

@@ -2,8 +2,9 @@ package io.ordertimeout.orders.operator.status;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.operator.status.InstanceReport.ShardReport;
-import io.ordertimeout.orders.platform.monitoring.Activity;
+import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
 import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
 import io.ordertimeout.orders.platform.monitoring.InstanceName;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
@@ -28,8 +29,8 @@ import org.springframework.boot.info.BuildProperties;
 import org.springframework.stereotype.Component;
 
 /**
- * Says every second, in Postgres, how this instance stands and what it did, so that any instance
- * can tell of all.
+ * Reports this instance's status and activity to Postgres every second, so that every instance can
+ * show the status of all instances.
  */
 @Component
 class InstanceReporter extends BackgroundLoop {
@@ -47,16 +48,16 @@ class InstanceReporter extends BackgroundLoop {
   private final OverdueOrders overdue;
   private final OutboxRelay relay;
   private final DueAmounts amounts;
-  private final Activity activity;
+  private final ActivityCounters activity;
   private final ActivityByMinute activityByMinute;
   private final InstanceReports reports;
   private final DatabaseClock clock;
   private final SchemaMigration schema;
-  private final StepHealthRegistry steps;
+  private final StepHealthRegistry registry;
   private final String version;
-  private final StepHealth step;
+  private final StepHealth health;
   private @Nullable Instant startedAt;
-  private Activity.Counts told;
+  private ActivityCounters.Counts reported;
   private int turns;
   private volatile List<Long> dueByMinute = Collections.nCopies(InstanceReport.MINUTES, 0L);
 
@@ -66,19 +67,19 @@ class InstanceReporter extends BackgroundLoop {
       OverdueOrders overdue,
       OutboxRelay relay,
       DueAmounts amounts,
-      Activity activity,
+      ActivityCounters activity,
       ActivityByMinute activityByMinute,
       InstanceReports reports,
       DatabaseClock clock,
       SchemaMigration schema,
-      StepHealthRegistry steps,
+      StepHealthRegistry registry,
       ObjectProvider<BuildProperties> build,
       MeterRegistry meters) {
     super(
-        steps.step("instance-report"),
-        Shards.PHASE + 2,
+        registry.step("instance-report"),
+        LifecyclePhases.REPORTING,
         INTERVAL,
-        "the console knows nothing new of this instance");
+        "the console shows no news of this instance");
     this.name = name;
     this.shards = shards;
     this.overdue = overdue;
@@ -89,9 +90,9 @@ class InstanceReporter extends BackgroundLoop {
     this.reports = reports;
     this.clock = clock;
     this.schema = schema;
-    this.steps = steps;
-    this.step = steps.step("instance-report");
-    this.told = activity.counts();
+    this.registry = registry;
+    this.health = registry.step("instance-report");
+    this.reported = activity.counts();
     BuildProperties built = build.getIfAvailable();
     String known = built == null ? null : built.getVersion();
     this.version = known == null ? "unknown" : known;
@@ -108,12 +109,12 @@ class InstanceReporter extends BackgroundLoop {
   }
 
   @Override
-  protected void turn() throws InterruptedException {
+  protected void runOnce() throws InterruptedException {
     if (schema.isMigrated() && clock.isSet()) {
       dueByMinute = forecast();
-      reports.say(name.text(), report());
-      tellActivity();
-      step.succeeded();
+      reports.save(name.text(), report());
+      reportActivity();
+      health.succeeded();
     }
     TimeUnit.MILLISECONDS.sleep(INTERVAL.toMillis());
   }
@@ -141,7 +142,7 @@ class InstanceReporter extends BackgroundLoop {
       startedAt = since;
     }
     TreeMap<String, Long> failing = new TreeMap<>();
-    steps.failing().forEach((failed, duration) -> failing.put(failed, duration.toSeconds()));
+    registry.failing().forEach((failed, duration) -> failing.put(failed, duration.toSeconds()));
     DueAmounts.Sums sums = amounts.sums();
     return new InstanceReport(
         since,
@@ -165,12 +166,12 @@ class InstanceReporter extends BackgroundLoop {
         sums.byMinute());
   }
 
-  private void tellActivity() {
-    Activity.Counts now = activity.counts();
-    activityByMinute.add(name.text(), now.since(told));
-    told = now;
+  private void reportActivity() {
+    ActivityCounters.Counts now = activity.counts();
+    activityByMinute.add(name.text(), now.since(reported));
+    reported = now;
     if (turns++ % 3_600 == 0) {
-      activityByMinute.forget();
+      activityByMinute.purge();
     }
   }
 
@@ -179,9 +180,9 @@ class InstanceReporter extends BackgroundLoop {
     super.stop();
     if (schema.isMigrated()) {
       try {
-        reports.leave(name.text());
+        reports.delete(name.text());
       } catch (RuntimeException e) {
-        step.failed("this instance looks as if it had fallen silent", e);
+        health.failed("the console shows this instance as silent", e);
       }
     }
   }

@@ -1,25 +1,26 @@
 package io.ordertimeout.orders.operator.status;
 
+import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
+
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Optional;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Repository;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What all instances last said of themselves, in Postgres. Thread-safe. */
+/** The latest reports of all instances. Thread-safe. */
 @Repository
 public class InstanceReports {
 
-  /** From then on an instance counts as gone. */
+  /** An instance whose report is older counts as gone. */
   private static final Duration STALE = Duration.ofSeconds(10);
 
-  /** What an instance said, and when. */
+  /** The report of an instance, and when it was made. */
   record Reported(String instance, Instant at, boolean stale, InstanceReport report) {}
 
-  private static final String SAY =
+  private static final String SAVE =
       """
       insert into instance_report (instance, report) values (?, ?::jsonb)
       on conflict (instance) do update set
@@ -45,9 +46,9 @@ public class InstanceReports {
       order by reported_at desc limit 1
       """;
 
-  private static final String LEAVE = "delete from instance_report where instance = ?";
+  private static final String DELETE = "delete from instance_report where instance = ?";
 
-  private static final String FORGET =
+  private static final String PURGE =
       "delete from instance_report where reported_at < clock_timestamp() - interval '1 day'";
 
   private final JdbcTemplate jdbc;
@@ -57,31 +58,31 @@ public class InstanceReports {
     this.jdbc = jdbc;
   }
 
-  /** Says how this instance stands; forgets the ones that are long gone. */
-  void say(String instance, InstanceReport report) {
-    jdbc.update(SAY, instance, json.writeValueAsString(report));
-    jdbc.update(FORGET);
+  /** Stores the report of an instance, and deletes those of instances that are long gone. */
+  void save(String instance, InstanceReport report) {
+    jdbc.update(SAVE, instance, json.writeValueAsString(report));
+    jdbc.update(PURGE);
   }
 
-  /** Says that this instance ends. */
-  void leave(String instance) {
-    jdbc.update(LEAVE, instance);
+  /** Deletes the report of an instance that ends. */
+  void delete(String instance) {
+    jdbc.update(DELETE, instance);
   }
 
-  /** What the instances of the last hour said; those that have fallen silent last. */
+  /** Returns the reports of the last hour; those of silent instances come last. */
   List<Reported> all() {
     return jdbc.query(
         ALL,
-        (rs, row) ->
+        (row, number) ->
             new Reported(
-                rs.getString("instance"),
-                rs.getObject("reported_at", OffsetDateTime.class).toInstant(),
-                rs.getBoolean("stale"),
-                json.readValue(rs.getString("report"), InstanceReport.class)),
+                row.getString("instance"),
+                requiredInstant(row, "reported_at"),
+                row.getBoolean("stale"),
+                json.readValue(row.getString("report"), InstanceReport.class)),
         STALE.toSeconds());
   }
 
-  /** The instance that said last that it serves the shard, if it is not long ago. */
+  /** Returns the instance that has most recently reported to own the shard, if it is not silent. */
   public Optional<String> ownerOf(int shard) {
     return jdbc.queryForList(OWNER, String.class, STALE.toSeconds(), shard).stream().findFirst();
   }

@@ -19,24 +19,25 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/** How all stands, told by any instance from what all have reported. Thread-safe. */
+/** The status of the whole system, assembled from the reports of all instances. Thread-safe. */
 @Component
 public class Overview {
 
   /**
-   * How all stands.
+   * The status at one time.
    *
-   * @param at when this was put together, by Postgres's clock
+   * @param at when it was assembled, by Postgres's clock
    * @param pending pending orders in the wheels
-   * @param overdue pending orders, owned by anybody or not, that should long have been decided
-   * @param parked pending orders that are not cancelled for now, each for its reason
-   * @param unpublished events that Kafka has not acknowledged
-   * @param forecast what comes due within the next hour
-   * @param lastHour what was done within the last hour
+   * @param overdue pending orders of all shards, owned or not, that should have been decided long
+   *     ago
+   * @param parked pending orders that are parked, each for its own reason
+   * @param unpublished events that Kafka has not acknowledged yet
+   * @param forecast the orders that come due within the next hour
+   * @param lastHour the activity of the last hour, by minute
    * @param pauses the pauses in force
    * @param holds the holds in force
-   * @param instances what each instance says of itself
-   * @param unservedShards shards that no instance serves
+   * @param instances the reports of the instances
+   * @param unservedShards shards that no instance owns
    */
   public record Now(
       Instant at,
@@ -52,14 +53,15 @@ public class Overview {
       List<Integer> unservedShards) {}
 
   /**
-   * What comes due within the next hour.
+   * The orders that come due within the next hour.
    *
-   * @param from the present time
-   * @param within how many orders and how much within some windows, with all that is due sooner
+   * @param from the current time
+   * @param within number and amounts of the orders within some windows; a window includes all
+   *     shorter ones
    * @param ordersByMinute orders that come due within each of the next sixty minutes
-   * @param amountsAsOf when the amounts were summed up last, the oldest of all instances; null if
-   *     they were not yet
-   * @param amountsByMinute by currency, what those orders amount to
+   * @param amountsAsOf when the amounts were last summed up, the oldest time of all instances; null
+   *     if that has not happened yet
+   * @param amountsByMinute the amounts of those orders, by currency
    */
   public record Forecast(
       Instant from,
@@ -69,11 +71,11 @@ public class Overview {
       Map<String, List<BigDecimal>> amountsByMinute) {}
 
   /**
-   * What comes due within some minutes.
+   * The orders that come due within some minutes.
    *
-   * @param minutes the minutes
-   * @param orders how many orders
-   * @param amounts by currency, what they amount to
+   * @param minutes the number of minutes
+   * @param orders the number of orders
+   * @param amounts their amounts, by currency
    */
   public record Window(int minutes, long orders, Map<String, BigDecimal> amounts) {}
 
@@ -81,9 +83,9 @@ public class Overview {
    * An instance.
    *
    * @param instance its name
-   * @param reportedAt when it last spoke
-   * @param silent whether that is too long ago
-   * @param report what it said
+   * @param reportedAt when it last reported
+   * @param silent whether that is too long ago for an instance that runs
+   * @param report its report
    */
   public record Instance(
       String instance, Instant reportedAt, boolean silent, InstanceReport report) {}
@@ -115,7 +117,7 @@ public class Overview {
     this.clock = clock;
   }
 
-  /** How all stands now; a handful of small queries, however many orders there are. */
+  /** Returns the status now, by a handful of small queries, however many orders there are. */
   public Now now() {
     List<Reported> all = reports.all();
     List<InstanceReport> present =
@@ -134,7 +136,7 @@ public class Overview {
         unserved(present));
   }
 
-  /** What comes due within the next hour. */
+  /** Returns the orders that come due within the next hour. */
   public Forecast forecast() {
     return forecast(reports.all().stream().filter(r -> !r.stale()).map(Reported::report).toList());
   }

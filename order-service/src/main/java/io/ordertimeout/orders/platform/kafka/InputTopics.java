@@ -8,46 +8,49 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * The input topics as they were when the intake last checked them. Whoever sees that they have
- * changed since says so, and the intake checks them anew. Thread-safe.
+ * The layout of the input topics as of the intake's last check. A component that notices a change
+ * invalidates the layout, and the intake repeats the check. Thread-safe.
  */
 @Component
 public class InputTopics {
 
   /**
-   * What was found.
+   * The topics' ids and numbers of partitions.
    *
-   * @param ids the topics' ids, by name; a topic made anew under its old name has another
-   * @param partitions partitions of each of them: the number of shards
-   * @param earlier the other numbers of partitions that they had since the first start
+   * @param ids the topics' ids, by name; a topic that is recreated under its old name has a new id
+   * @param partitions the number of partitions of each topic, which is the number of shards
+   * @param earlierCounts other numbers of partitions that the topics have had since the first start
    */
-  public record Layout(Map<String, Uuid> ids, int partitions, Set<Integer> earlier) {
+  public record Layout(Map<String, Uuid> ids, int partitions, Set<Integer> earlierCounts) {
 
-    /** Whether an order and its payment may be in partitions of different numbers. */
-    public boolean isMixed() {
-      return !earlier.isEmpty();
+    /**
+     * Whether the number of partitions has ever changed. If so, an order and its payment may be in
+     * partitions with different numbers.
+     */
+    public boolean hasChangedPartitionCount() {
+      return !earlierCounts.isEmpty();
     }
 
-    /** Whether that partition was added to topics in use, so that everything in it is new. */
+    /** Whether the partition was added after the first start, so that every record in it is new. */
     public boolean isAdded(int partition) {
-      return earlier.stream().anyMatch(count -> partition >= count);
+      return earlierCounts.stream().anyMatch(count -> partition >= count);
     }
   }
 
   private final AtomicReference<@Nullable Layout> layout = new AtomicReference<>();
 
-  /** The layout, or null while it is not known. */
+  /** The layout; null until the topics are checked, and again once it is invalidated. */
   public @Nullable Layout layout() {
     return layout.get();
   }
 
-  /** Sets what was found. */
-  public void checked(Layout found) {
+  /** Sets the layout that a check has found. */
+  void set(Layout found) {
     layout.set(found);
   }
 
-  /** Says that a layout holds no more; a newer one stays. */
-  public void changed(Layout outdated) {
+  /** Invalidates a layout that is outdated; a newer one stays. */
+  public void invalidate(Layout outdated) {
     layout.compareAndSet(outdated, null);
   }
 }

@@ -2,28 +2,26 @@ package io.ordertimeout.orders.platform.kafka;
 
 import java.util.Map;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.springframework.boot.kafka.autoconfigure.DefaultKafkaProducerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.kafka.core.KafkaAdmin;
-import org.springframework.kafka.core.ProducerFactory;
 
-/** The Kafka clients that several steps share, made of Spring Boot's configuration. */
+/** The Kafka clients that several steps share, configured by {@code spring.kafka}. */
 @Configuration(proxyBeanMethods = false)
 class KafkaClients {
 
   private static final int CLOSE_TIMEOUT_SECONDS = 5;
 
-  /** Asks for topics and end offsets. */
+  /** For topics, leaders and end offsets. */
   @Bean(destroyMethod = "close")
   Admin admin(KafkaAdmin kafkaAdmin) {
     return Admin.create(kafkaAdmin.getConfigurationProperties());
   }
 
-  /** Bytes, idempotently and acknowledged by all replicas: "at least once" rests on it. */
+  /** The producer settings that at-least-once delivery depends on. */
   @Bean
   DefaultKafkaProducerFactoryCustomizer reliableProducer() {
     return factory -> {
@@ -37,17 +35,10 @@ class KafkaClients {
               "all",
               ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG,
               true));
-      // What it could not send by then stays in the outbox.
+      // Events that it has not sent by then stay in the outbox.
       factory.setPhysicalCloseTimeout(CLOSE_TIMEOUT_SECONDS);
-      // A wrong setting ends the start, although the producer is made later.
+      // Fails the startup on an invalid setting, although the producer is created later.
       ProducerConfig unused = new ProducerConfig(factory.getConfigurationProperties());
     };
-  }
-
-  /** One producer for all that is written; thread-safe, closed with its factory. */
-  @Bean(destroyMethod = "")
-  @SuppressWarnings("unchecked")
-  Producer<byte[], byte[]> producer(ProducerFactory<?, ?> factory) {
-    return RecoveringProducer.of((ProducerFactory<byte[], byte[]>) factory);
   }
 }

@@ -13,8 +13,8 @@ import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * Makes the consumers of the intake: Spring Boot's configuration, and on top of it what the
- * promises rest on.
+ * A factory for consumers: configured by {@code spring.kafka}, except for the settings that the
+ * service's guarantees depend on.
  */
 @Component
 public class KafkaConsumers {
@@ -27,15 +27,16 @@ public class KafkaConsumers {
     this.settings = properties.intake();
   }
 
+  /** Creates a member of the intake's consumer group for the thread of that number. */
   @SuppressWarnings("unchecked")
-  public Consumer<byte[], byte[]> create(int number) {
+  public Consumer<byte[], byte[]> createGroupMember(int number) {
     return ((ConsumerFactory<byte[], byte[]>) factory)
         .createConsumer(settings.groupId(), null, "-intake-" + number, overrides(number));
   }
 
-  /** Makes a consumer that belongs to no group, for reading what lies in a topic. */
+  /** Creates a consumer without a group, for reading a topic without committing offsets. */
   @SuppressWarnings("unchecked")
-  public Consumer<byte[], byte[]> createForReading() {
+  public Consumer<byte[], byte[]> createStandalone() {
     Properties overrides = new Properties();
     overrides.put(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
     overrides.put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
@@ -61,7 +62,7 @@ public class KafkaConsumers {
     overrides.put(
         ConsumerConfig.GROUP_PROTOCOL_CONFIG,
         settings.groupProtocol().name().toLowerCase(Locale.ROOT));
-    // Range gives one consumer the same partition of every topic.
+    // The range assignor assigns a partition number of every topic to the same consumer.
     if (settings.groupProtocol() == GroupProtocol.CONSUMER) {
       overrides.put(ConsumerConfig.GROUP_REMOTE_ASSIGNOR_CONFIG, RangeAssignor.RANGE_ASSIGNOR_NAME);
     } else {

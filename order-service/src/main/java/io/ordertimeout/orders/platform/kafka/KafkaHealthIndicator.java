@@ -8,7 +8,7 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.stereotype.Component;
 
-/** Whether Kafka answers. A consumer does not tell: its polls just return nothing. */
+/** Health of Kafka. Consumers do not reveal an outage: their polls just return no records. */
 @Component
 class KafkaHealthIndicator extends AbstractHealthIndicator {
 

@@ -4,14 +4,14 @@ import java.util.Set;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Repository;
 
-/** The numbers of partitions that the input topics have had, in Postgres. Thread-safe. */
+/** The history of the input topics' partition counts, in Postgres. Thread-safe. */
 @Repository
 class PartitionCounts {
 
-  private static final String NOTE =
+  private static final String INSERT =
       "insert into partition_count (partitions) values (?) on conflict do nothing";
 
-  private static final String OTHERS =
+  private static final String FIND_OTHERS =
       "select partitions from partition_count where partitions <> ?";
 
   private final JdbcTemplate jdbc;
@@ -20,9 +20,9 @@ class PartitionCounts {
     this.jdbc = jdbc;
   }
 
-  /** Notes the number that they have now; returns the others that they have had. */
-  Set<Integer> note(int partitions) {
-    jdbc.update(NOTE, partitions);
-    return Set.copyOf(jdbc.queryForList(OTHERS, Integer.class, partitions));
+  /** Records the current partition count and returns all others that the topics have had. */
+  Set<Integer> record(int partitions) {
+    jdbc.update(INSERT, partitions);
+    return Set.copyOf(jdbc.queryForList(FIND_OTHERS, Integer.class, partitions));
   }
 }

@@ -13,13 +13,13 @@ import org.apache.kafka.common.TopicPartition;
 import org.springframework.stereotype.Component;
 
 /**
- * Which partitions have a leader now: of the others nobody can tell where they begin and end, and
- * asking means waiting until a time-out. Thread-safe.
+ * Looks up which partitions currently have a leader. Asking for the offsets of a partition without
+ * a leader would block until the time-out. Thread-safe.
  */
 @Component
 public class PartitionLeaders {
 
-  private static final DescribeTopicsOptions BRIEFLY =
+  private static final DescribeTopicsOptions OPTIONS =
       new DescribeTopicsOptions().timeoutMs(10_000);
 
   private final Admin admin;
@@ -28,18 +28,18 @@ public class PartitionLeaders {
     this.admin = admin;
   }
 
-  /** Those of the partitions that have a leader. */
-  public Set<TopicPartition> led(Collection<TopicPartition> partitions)
+  /** Returns those of the given partitions that have a leader. */
+  public Set<TopicPartition> withLeader(Collection<TopicPartition> partitions)
       throws InterruptedException {
     Set<String> names =
         partitions.stream().map(TopicPartition::topic).collect(Collectors.toUnmodifiableSet());
     Map<String, TopicDescription> topics;
     try {
-      topics = admin.describeTopics(names, BRIEFLY).allTopicNames().get();
+      topics = admin.describeTopics(names, OPTIONS).allTopicNames().get();
     } catch (ExecutionException e) {
-      throw new KafkaException("leaders could not be looked up", e.getCause());
+      throw new KafkaException("could not look up the leaders of " + names, e.getCause());
     }
-    Set<TopicPartition> led =
+    Set<TopicPartition> withLeader =
         topics.values().stream()
             .flatMap(
                 topic ->
@@ -47,7 +47,7 @@ public class PartitionLeaders {
                         .filter(partition -> partition.leader() != null)
                         .map(partition -> new TopicPartition(topic.name(), partition.partition())))
             .collect(Collectors.toSet());
-    led.retainAll(partitions);
-    return led;
+    withLeader.retainAll(partitions);
+    return withLeader;
   }
 }

@@ -1,85 +1,87 @@
 package io.ordertimeout.orders.platform.kafka;
 
-import java.lang.reflect.InvocationTargetException;
-import org.aopalliance.intercept.MethodInterceptor;
-import org.aopalliance.intercept.MethodInvocation;
+import java.util.List;
+import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.stereotype.Component;
 
 /**
- * A producer that outlasts a refusal. An idempotent producer of Kafka's that is refused when it
- * asks for its id, by a password that the broker does not know yet, never asks again: what it is
- * given waits for its delivery time-out, whatever the broker thinks by then. So whoever fails for
- * being refused or for waiting too long is replaced by a new one before the next use.
+ * The producer of everything that the service publishes. It recreates Kafka's producer after a
+ * fatal error.
  *
- * <p>Thread-safe. Made at its first use.
+ * <p>An idempotent producer whose request for a producer id is rejected, for example because the
+ * broker does not know the password yet, never repeats that request: every record then waits for
+ * its delivery timeout, whatever the broker accepts by then. A producer that was rejected or timed
+ * out is therefore replaced before the next use.
+ *
+ * <p>Kafka's producer is created at the first use, and closed with its factory. Thread-safe.
  */
-final class RecoveringProducer implements MethodInterceptor {
+@Component
+public class RecoveringProducer {
 
   private static final Logger log = LoggerFactory.getLogger(RecoveringProducer.class);
 
   private final ProducerFactory<byte[], byte[]> factory;
   private @Nullable Producer<byte[], byte[]> producer;
-  private boolean spent;
-
-  private RecoveringProducer(ProducerFactory<byte[], byte[]> factory) {
-    this.factory = factory;
-  }
+  private @Nullable Throwable fatal;
 
   @SuppressWarnings("unchecked")
-  static Producer<byte[], byte[]> of(ProducerFactory<byte[], byte[]> factory) {
-    return (Producer<byte[], byte[]>)
-        ProxyFactory.getProxy(Producer.class, new RecoveringProducer(factory));
+  RecoveringProducer(ProducerFactory<?, ?> factory) {
+    this.factory = (ProducerFactory<byte[], byte[]>) factory;
   }
 
-  @Override
-  @SuppressWarnings("unchecked")
-  public @Nullable Object invoke(MethodInvocation call) throws Throwable {
+  /**
+   * Sends a record.
+   *
+   * @see Producer#send(ProducerRecord, Callback)
+   */
+  public Future<RecordMetadata> send(ProducerRecord<byte[], byte[]> record, Callback callback) {
     Producer<byte[], byte[]> current = current();
-    @Nullable Object[] arguments = call.getArguments();
-    if (call.getMethod().getName().equals("send")) {
-      return send(
-          current,
-          (ProducerRecord<byte[], byte[]>) arguments[0],
-          arguments.length > 1 ? (Callback) arguments[1] : null);
-    }
-    try {
-      return call.getMethod().invoke(current, arguments);
-    } catch (InvocationTargetException e) {
-      judge(current, e.getCause());
-      throw e.getCause();
-    }
-  }
-
-  private Object send(
-      Producer<byte[], byte[]> current,
-      ProducerRecord<byte[], byte[]> record,
-      @Nullable Callback callback) {
     return current.send(
         record,
         (metadata, failure) -> {
-          judge(current, failure);
-          if (callback != null) {
-            callback.onCompletion(metadata, failure);
-          }
+          check(current, failure);
+          callback.onCompletion(metadata, failure);
         });
   }
 
+  /** Sends a record. */
+  public Future<RecordMetadata> send(ProducerRecord<byte[], byte[]> record) {
+    return send(record, (metadata, failure) -> {});
+  }
+
+  /**
+   * Returns the partitions of a topic; waits for them if they are not known yet.
+   *
+   * @see Producer#partitionsFor(String)
+   */
+  public List<PartitionInfo> partitionsFor(String topic) {
+    Producer<byte[], byte[]> current = current();
+    try {
+      return current.partitionsFor(topic);
+    } catch (RuntimeException e) {
+      check(current, e);
+      throw e;
+    }
+  }
+
   private synchronized Producer<byte[], byte[]> current() {
-    if (spent) {
-      log.debug("The producer is made anew");
-      // Not by whoever noticed: that may be the producer's own thread, which would wait for itself.
+    if (fatal != null) {
+      log.warn("Recreating the Kafka producer after a fatal error: {}", fatal.toString());
+      // Not in the callback: that runs on the producer's own thread, which would wait for itself.
       factory.reset();
       producer = null;
-      spent = false;
+      fatal = null;
     }
     if (producer == null) {
       producer = factory.createProducer();
@@ -87,10 +89,12 @@ final class RecoveringProducer implements MethodInterceptor {
     return producer;
   }
 
-  private void judge(Producer<byte[], byte[]> failed, @Nullable Throwable failure) {
+  private void check(Producer<byte[], byte[]> failed, @Nullable Throwable failure) {
     if (failure instanceof AuthenticationException || failure instanceof TimeoutException) {
       synchronized (this) {
-        spent |= producer == failed;
+        if (producer == failed) {
+          fatal = failure;
+        }
       }
     }
   }

@@ -4,7 +4,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.stereotype.Component;
 
-/** How many shards there are, so that the owned ones can be held against them. */
+/** Metrics of the total number of shards, to compare the number of owned shards with. */
 @Component
 class ShardCountMetrics {
 
@@ -14,7 +14,7 @@ class ShardCountMetrics {
   ShardCountMetrics(InputTopics topics, MeterRegistry meters) {
     this.topics = topics;
     Gauge.builder("order.timeout.shards", this, ShardCountMetrics::shards)
-        .description("Shards that there are, as last seen: partitions of the input topics")
+        .description("Number of shards (partitions of the input topics), as last seen")
         .register(meters);
   }
 

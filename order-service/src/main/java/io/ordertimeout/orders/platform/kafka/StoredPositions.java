@@ -6,12 +6,12 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
-import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
- * Up to where each input partition is stored, in Postgres: the next offset, below which every
- * record is in the tables, a dead letter, or lost and a hold placed for it. Thread-safe.
+ * The position of each input partition: the offset below which every record is stored, is a dead
+ * letter, or was lost and a hold was placed for it. Thread-safe.
  */
 @Repository
 public class StoredPositions {
@@ -19,17 +19,18 @@ public class StoredPositions {
   /**
    * A position.
    *
-   * @param topicId id of the topic that it is of
+   * @param topicId the id of the topic that the offset belongs to
    * @param nextOffset the offset below which everything is stored
    */
   public record Stored(String topicId, long nextOffset) {}
 
-  // Never back, so that an owner that was cut off and wakes does not undo what the next one stored.
+  // Never backwards, so that a former owner that resumes does not undo what the next one stored.
   private static final String ADVANCE =
       """
       insert into intake_position as p (topic, partition, topic_id, next_offset)
       select topic, partition, topic_id, next_offset
-      from unnest(?::text[], ?::int[], ?::text[], ?::bigint[])
+      from unnest(
+        :topics::text[], :partitions::int[], :topicIds::text[], :nextOffsets::bigint[])
         as i(topic, partition, topic_id, next_offset)
       order by topic, partition
       on conflict (topic, partition) do update set next_offset = excluded.next_offset
@@ -38,7 +39,8 @@ public class StoredPositions {
 
   private static final String RESTART =
       """
-      insert into intake_position (topic, partition, topic_id, next_offset) values (?, ?, ?, ?)
+      insert into intake_position (topic, partition, topic_id, next_offset)
+      values (:topic, :partition, :topicId, :nextOffset)
       on conflict (topic, partition) do update set
         topic_id = excluded.topic_id, next_offset = excluded.next_offset
       """;
@@ -46,47 +48,54 @@ public class StoredPositions {
   private static final String FIND =
       """
       select topic, partition, topic_id, next_offset from intake_position
-      where topic = any(?::text[])
+      where topic = any(:topics::text[])
       """;
 
-  private final JdbcTemplate jdbc;
+  private final JdbcClient client;
 
-  StoredPositions(JdbcTemplate jdbc) {
-    this.jdbc = jdbc;
+  StoredPositions(JdbcClient client) {
+    this.client = client;
   }
 
-  /** Advances the positions; to be called in the transaction that stores the records. */
+  /** Advances positions, in the transaction that stores the records below them. */
   public void advance(Map<TopicPartition, Long> nextOffsets, InputTopics.Layout layout) {
     List<TopicPartition> partitions = List.copyOf(nextOffsets.keySet());
-    jdbc.update(
-        ADVANCE,
-        partitions.stream().map(TopicPartition::topic).toArray(String[]::new),
-        partitions.stream().mapToInt(TopicPartition::partition).toArray(),
-        partitions.stream().map(p -> id(layout, p)).toArray(String[]::new),
-        partitions.stream().mapToLong(nextOffsets::get).toArray());
+    client
+        .sql(ADVANCE)
+        .param("topics", partitions.stream().map(TopicPartition::topic).toArray(String[]::new))
+        .param("partitions", partitions.stream().mapToInt(TopicPartition::partition).toArray())
+        .param("topicIds", partitions.stream().map(p -> id(layout, p)).toArray(String[]::new))
+        .param("nextOffsets", partitions.stream().mapToLong(nextOffsets::get).toArray())
+        .update();
   }
 
-  /** Sets a position anew, be it back or in another topic of the same name. */
+  /** Sets a position anew, even backwards or in another topic of the same name. */
   public void restart(TopicPartition partition, long nextOffset, InputTopics.Layout layout) {
-    jdbc.update(
-        RESTART, partition.topic(), partition.partition(), id(layout, partition), nextOffset);
+    client
+        .sql(RESTART)
+        .param("topic", partition.topic())
+        .param("partition", partition.partition())
+        .param("topicId", id(layout, partition))
+        .param("nextOffset", nextOffset)
+        .update();
   }
 
-  /** All positions of those topics. */
+  /** Returns all positions in those topics. */
   public Map<TopicPartition, Stored> of(Collection<String> topics) {
     Map<TopicPartition, Stored> positions = new HashMap<>();
-    jdbc.query(
-        FIND,
-        rs -> {
-          positions.put(
-              new TopicPartition(rs.getString("topic"), rs.getInt("partition")),
-              new Stored(rs.getString("topic_id"), rs.getLong("next_offset")));
-        },
-        (Object) topics.toArray(String[]::new));
+    client
+        .sql(FIND)
+        .param("topics", topics.toArray(String[]::new))
+        .query(
+            row -> {
+              positions.put(
+                  new TopicPartition(row.getString("topic"), row.getInt("partition")),
+                  new Stored(row.getString("topic_id"), row.getLong("next_offset")));
+            });
     return positions;
   }
 
-  /** The id of the partition's topic, as it stands in Postgres. */
+  /** Returns the id of the partition's topic, as it is stored. */
   public static String id(InputTopics.Layout layout, TopicPartition partition) {
     Uuid id = layout.ids().get(partition.topic());
     if (id == null) {

@@ -33,9 +33,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * Whether the topics are there and co-partitioned: shard {@code p} is partition {@code p} of each
- * input topic, which means nothing if they have different numbers of partitions. What it finds is
- * the layout of the input topics, until somebody sees that it has changed. Thread-safe.
+ * The check that all topics exist and the input topics are co-partitioned: shard {@code p} is
+ * partition {@code p} of each input topic, so all of them need the same number of partitions. Its
+ * result is the layout of the input topics. Thread-safe.
  */
 @Component
 public class TopicCheck {
@@ -43,7 +43,7 @@ public class TopicCheck {
   private static final Logger log = LoggerFactory.getLogger(TopicCheck.class);
   private static final int TIMEOUT_MILLIS = 10_000;
 
-  /** Room for the largest record of a broker's default, its headers and the reason. */
+  /** Room for the largest record that a broker accepts by default, its headers and the error. */
   private static final String DEAD_LETTER_BYTES = Integer.toString(2 * 1024 * 1024);
 
   private final Admin admin;
@@ -63,19 +63,19 @@ public class TopicCheck {
   }
 
   /**
-   * Checks unless the layout is known, and creates what is missing if that is configured.
+   * Checks the topics unless the layout is known, and creates missing ones if that is configured.
    *
    * @throws UnusableTopicsException if topics are missing or not co-partitioned
    * @throws KafkaException if Kafka did not answer
-   * @throws org.springframework.dao.DataAccessException if Postgres did not
+   * @throws org.springframework.dao.DataAccessException if Postgres did not answer
    */
   public synchronized void check() throws InterruptedException {
     if (inputTopics.layout() != null) {
       return;
     }
-    Set<String> wanted = wanted();
-    Map<String, TopicDescription> existing = describe(wanted);
-    Set<String> missing = new TreeSet<>(wanted);
+    Set<String> required = required();
+    Map<String, TopicDescription> existing = describe(required);
+    Set<String> missing = new TreeSet<>(required);
     missing.removeAll(existing.keySet());
     if (!missing.isEmpty() && !topics.createMissing()) {
       throw new UnusableTopicsException(
@@ -85,41 +85,41 @@ public class TopicCheck {
     }
     if (!missing.isEmpty()) {
       create(missing, existing);
-      // Somebody else may have been faster, and of another opinion.
-      existing = describe(wanted);
+      // Somebody else may have created them first, with other numbers of partitions.
+      existing = describe(required);
       awaitLeaders(missing, existing);
     }
     requireSamePartitions(existing);
-    inputTopics.checked(layout(existing));
+    inputTopics.set(layout(existing));
   }
 
   private InputTopics.Layout layout(Map<String, TopicDescription> existing) {
     Map<String, Uuid> ids =
         topics.inputs().stream()
-            .collect(Collectors.toMap(name -> name, name -> found(existing, name).topicId()));
-    int count = found(existing, topics.created()).partitions().size();
-    Set<Integer> earlier = partitionCounts.note(count);
-    InputTopics.Layout layout = new InputTopics.Layout(ids, count, earlier);
-    if (layout.isMixed()) {
+            .collect(Collectors.toMap(name -> name, name -> require(existing, name).topicId()));
+    int count = require(existing, topics.created()).partitions().size();
+    Set<Integer> earlierCounts = partitionCounts.record(count);
+    InputTopics.Layout layout = new InputTopics.Layout(ids, count, earlierCounts);
+    if (layout.hasChangedPartitionCount()) {
       log.warn(
-          "The input topics have {} partitions and had {} before: an order and its payment may be in"
-              + " partitions of different numbers, so orders are cancelled only when the payments of"
-              + " all partitions are read",
+          "The input topics have {} partitions and had {} before. An order and its payment may be in"
+              + " partitions with different numbers, so orders are cancelled only once the payments"
+              + " of all partitions are read",
           count,
-          earlier);
+          earlierCounts);
     }
     return layout;
   }
 
-  private static TopicDescription found(Map<String, TopicDescription> existing, String name) {
+  private static TopicDescription require(Map<String, TopicDescription> existing, String name) {
     TopicDescription topic = existing.get(name);
     if (topic == null) {
-      throw new KafkaException("topic " + name + " is not known to every broker yet");
+      throw new KafkaException("topic " + name + " is not known to all brokers yet");
     }
     return topic;
   }
 
-  private Set<String> wanted() {
+  private Set<String> required() {
     Set<String> names = new TreeSet<>(topics.inputs());
     topics.inputs().forEach(input -> names.add(topics.deadLetters(input)));
     names.add(topics.cancelled());
@@ -128,17 +128,16 @@ public class TopicCheck {
   }
 
   private Map<String, TopicDescription> describe(Set<String> names) throws InterruptedException {
-    DescribeTopicsResult answer =
+    DescribeTopicsResult result =
         admin.describeTopics(names, new DescribeTopicsOptions().timeoutMs(TIMEOUT_MILLIS));
     Map<String, TopicDescription> existing = new HashMap<>();
     for (Map.Entry<String, KafkaFuture<TopicDescription>> topic :
-        answer.topicNameValues().entrySet()) {
+        result.topicNameValues().entrySet()) {
       try {
         existing.put(topic.getKey(), topic.getValue().get());
       } catch (ExecutionException e) {
         if (!(e.getCause() instanceof UnknownTopicOrPartitionException)) {
-          throw new KafkaException(
-              "topic " + topic.getKey() + " could not be looked up", e.getCause());
+          throw new KafkaException("could not describe topic " + topic.getKey(), e.getCause());
         }
       }
     }
@@ -147,7 +146,7 @@ public class TopicCheck {
 
   private void create(Set<String> missing, Map<String, TopicDescription> existing)
       throws InterruptedException {
-    // A missing input topic has to match those that are there.
+    // A missing input topic must match the existing ones.
     int count =
         topics.inputs().stream()
             .map(existing::get)
@@ -169,29 +168,29 @@ public class TopicCheck {
                       : topic;
                 })
             .toList();
-    CreateTopicsResult answer =
+    CreateTopicsResult result =
         admin.createTopics(topicsToCreate, new CreateTopicsOptions().timeoutMs(TIMEOUT_MILLIS));
-    for (Map.Entry<String, KafkaFuture<Void>> topic : answer.values().entrySet()) {
+    for (Map.Entry<String, KafkaFuture<Void>> topic : result.values().entrySet()) {
       try {
         topic.getValue().get();
         log.info("Created topic {} with {} partitions", topic.getKey(), count);
       } catch (ExecutionException e) {
-        // Another instance was faster.
+        // Another instance may have created it first.
         if (!(e.getCause() instanceof TopicExistsException)) {
-          throw new KafkaException(
-              "topic " + topic.getKey() + " could not be created", e.getCause());
+          throw new KafkaException("could not create topic " + topic.getKey(), e.getCause());
         }
       }
     }
   }
 
-  // A broker can know a topic before it leads it; an idempotent producer that writes in between may
-  // have its first batches refused and later ones taken, and then stalls on the sequence.
+  // A broker can know a partition before it becomes its leader. If an idempotent producer writes in
+  // between, its first batches may be rejected and later ones accepted, and it then stalls on the
+  // gap in the sequence.
   private void awaitLeaders(Set<String> created, Map<String, TopicDescription> existing)
       throws InterruptedException {
     Map<TopicPartition, OffsetSpec> ends = new HashMap<>();
     for (String name : created) {
-      int count = found(existing, name).partitions().size();
+      int count = require(existing, name).partitions().size();
       for (int partition = 0; partition < count; partition++) {
         ends.put(new TopicPartition(name, partition), OffsetSpec.latest());
       }
@@ -199,18 +198,18 @@ public class TopicCheck {
     try {
       admin.listOffsets(ends, new ListOffsetsOptions().timeoutMs(TIMEOUT_MILLIS)).all().get();
     } catch (ExecutionException e) {
-      throw new KafkaException("created topics have no leaders yet", e.getCause());
+      throw new KafkaException("the created topics have no leaders yet: " + created, e.getCause());
     }
   }
 
   private void requireSamePartitions(Map<String, TopicDescription> existing) {
     Map<String, Integer> inputs = new TreeMap<>();
-    topics.inputs().forEach(name -> inputs.put(name, found(existing, name).partitions().size()));
+    topics.inputs().forEach(name -> inputs.put(name, require(existing, name).partitions().size()));
     if (Set.copyOf(inputs.values()).size() > 1) {
       throw new UnusableTopicsException(
           "The input topics have different numbers of partitions: " + inputs,
-          "Give them the same number: an order's events have to be in the partition of the same"
-              + " number of each topic, or a payment could be overlooked.");
+          "Give them the same number: all events of an order must be in the partition with the same"
+              + " number of each topic, or a payment could be missed.");
     }
   }
 }

@@ -1,6 +1,6 @@
 package io.ordertimeout.orders.platform.kafka;
 
-/** The topics are not as the service needs them; the message says which and what to do. */
+/** Thrown if topics are missing or not co-partitioned; names them and how to fix it. */
 final class UnusableTopicsException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;

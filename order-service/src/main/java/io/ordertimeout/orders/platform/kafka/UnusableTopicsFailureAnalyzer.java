@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Says at a failed start which topics are wrong, instead of a stack trace. */
+/** Reports unusable topics at startup in words, instead of a stack trace. */
 final class UnusableTopicsFailureAnalyzer extends AbstractFailureAnalyzer<UnusableTopicsException> {
 
   @Override

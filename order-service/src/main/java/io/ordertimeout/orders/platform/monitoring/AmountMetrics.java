@@ -9,13 +9,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.stereotype.Component;
 
 /**
- * Counts amounts of orders by currency. What is in an event is not ours, so only so many currencies
- * get a series of their own. Thread-safe.
+ * Metrics of order amounts by currency. The currency of an event can be any text, so only the first
+ * 20 get a time series of their own. Thread-safe.
  */
 @Component
 public class AmountMetrics {
 
-  private static final int MOST_CURRENCIES = 20;
+  private static final int MAX_CURRENCIES = 20;
   private static final String OTHER = "other";
 
   private final MeterRegistry meters;
@@ -25,38 +25,38 @@ public class AmountMetrics {
     this.meters = meters;
   }
 
-  /** Adds amounts, by currency, of pending orders that were paid. */
+  /** Adds the amounts, by currency, of pending orders that were paid. */
   public void paid(Map<String, BigDecimal> amounts) {
-    add("order.timeout.paid.amount", "Amount of pending orders that were paid", amounts);
+    add("order.timeout.paid.amount", "Total amount of pending orders that were paid", amounts);
   }
 
-  /** Adds amounts, by currency, of orders whose cancellation was published. */
+  /** Adds the amounts, by currency, of orders whose cancellation was published. */
   public void cancelled(Map<String, BigDecimal> amounts) {
     add(
         "order.timeout.cancelled.amount",
-        "Amount of orders whose cancellation was published",
+        "Total amount of orders whose cancellation was published",
         amounts);
   }
 
-  private void add(String name, String help, Map<String, BigDecimal> amounts) {
+  private void add(String name, String description, Map<String, BigDecimal> amounts) {
     amounts.forEach(
         (currency, amount) -> {
-          // A counter never falls, whatever a shop calls an amount.
+          // A counter must never decrease, but an event may carry a negative amount.
           if (amount.signum() > 0) {
             Counter.builder(name)
-                .description(help)
-                .tag("currency", known(currency))
+                .description(description)
+                .tag("currency", tag(currency))
                 .register(meters)
                 .increment(amount.doubleValue());
           }
         });
   }
 
-  private String known(String currency) {
+  private String tag(String currency) {
     if (currencies.contains(currency)) {
       return currency;
     }
-    if (currencies.size() >= MOST_CURRENCIES) {
+    if (currencies.size() >= MAX_CURRENCIES) {
       return OTHER;
     }
     currencies.add(currency);

@@ -6,13 +6,13 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * A bean with a thread that takes one turn after the other while the bean runs. A turn that fails
- * is noted and, after a pause, followed by the next: no failure ends the loop.
+ * A bean that repeats a task on its own thread for as long as the bean runs. A failed run is
+ * recorded and, after a pause, the next one starts: no {@link RuntimeException} ends the loop.
  */
 public abstract class BackgroundLoop implements SmartLifecycle {
 
-  /** How long a turn under way may take to notice its interrupt. */
-  private static final Duration STOP_PATIENCE = Duration.ofSeconds(5);
+  /** How long {@link #stop} waits for the current run to react to its interrupt. */
+  private static final Duration STOP_TIMEOUT = Duration.ofSeconds(5);
 
   private final StepHealth step;
   private final int phase;
@@ -22,12 +22,12 @@ public abstract class BackgroundLoop implements SmartLifecycle {
   private volatile boolean running;
 
   /**
-   * Makes a loop that is not running yet.
+   * Creates a loop that is not running yet.
    *
-   * @param step what to note failures with; its name becomes the thread's
-   * @param phase when to start and stop, in the order of Spring's life cycle
-   * @param pauseAfterFailure pause between a failed turn and the next
-   * @param consequence what follows from a failed turn, for the log
+   * @param step records failures; its name becomes the thread's name
+   * @param phase the phase of the life cycle in which the loop starts and stops
+   * @param pauseAfterFailure pause between a failed run and the next
+   * @param consequence what a failed run means for orders, for the log
    */
   protected BackgroundLoop(
       StepHealth step, int phase, Duration pauseAfterFailure, String consequence) {
@@ -38,10 +38,10 @@ public abstract class BackgroundLoop implements SmartLifecycle {
   }
 
   /**
-   * One round of work; waits for its work by itself, and notes with the step that it succeeded. An
-   * interrupt means that the loop is being stopped.
+   * Runs the task once. Implementations wait for work themselves and record their success with the
+   * step. An interrupt means that the loop is being stopped.
    */
-  protected abstract void turn() throws InterruptedException;
+  protected abstract void runOnce() throws InterruptedException;
 
   @Override
   public void start() {
@@ -51,7 +51,7 @@ public abstract class BackgroundLoop implements SmartLifecycle {
     started.start();
   }
 
-  /** Interrupts the turn under way and waits a little for the thread to end. */
+  /** Interrupts the current run and waits up to 5 s for the thread to end. */
   @Override
   public void stop() {
     running = false;
@@ -61,7 +61,7 @@ public abstract class BackgroundLoop implements SmartLifecycle {
     }
     started.interrupt();
     try {
-      started.join(STOP_PATIENCE.toMillis());
+      started.join(STOP_TIMEOUT.toMillis());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -80,18 +80,18 @@ public abstract class BackgroundLoop implements SmartLifecycle {
   private void run() {
     while (running) {
       try {
-        turn();
+        runOnce();
       } catch (InterruptedException e) {
         return;
       } catch (RuntimeException e) {
-        if (!running || !pause(e)) {
+        if (!running || !pauseAfter(e)) {
           return;
         }
       }
     }
   }
 
-  private boolean pause(RuntimeException failure) {
+  private boolean pauseAfter(RuntimeException failure) {
     step.failed(consequence, failure);
     try {
       TimeUnit.MILLISECONDS.sleep(pauseAfterFailure.toMillis());

@@ -7,8 +7,8 @@ import java.util.Objects;
 import org.springframework.stereotype.Component;
 
 /**
- * What this instance is called where all are told of: the name that it has within the consumer
- * group if it has one, else its host and process.
+ * The name by which operators tell this instance from others: its configured {@code instance-id},
+ * else its host name and process id.
  */
 @Component
 public class InstanceName {

@@ -8,8 +8,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.NestedExceptionUtils;
 
 /**
- * Whether a step of the way works, and a log of its failures that an outage does not flood: the
- * first with its stack trace, then a line every half minute, then that it works again. Thread-safe.
+ * The health of one processing step, and the log of its failures. To keep an outage from flooding
+ * the log, only the first failure is logged with its stack trace; a reminder follows every 30 s,
+ * and finally a line when the step has recovered. Thread-safe.
  */
 public final class StepHealth {
 
@@ -28,15 +29,15 @@ public final class StepHealth {
     this.nanoTime = nanoTime;
   }
 
-  /** Which step. */
+  /** The name of the step. */
   public String name() {
     return name;
   }
 
   /**
-   * Notes a failure.
+   * Records a failure.
    *
-   * @param consequence what follows from it, for the log
+   * @param consequence what the failure means for orders, for the log
    */
   public synchronized void failed(String consequence, Throwable failure) {
     long now = nanoTime.getAsLong();
@@ -49,22 +50,22 @@ public final class StepHealth {
     } else if (now - loggedAtNanos >= REMINDER.toNanos()) {
       loggedAtNanos = now;
       log.warn(
-          "{} has been failing for {} s, {} times: {}; last: {}",
+          "{} has been failing for {} s, {} times: {}; last failure: {}",
           name,
           TimeUnit.NANOSECONDS.toSeconds(now - failingSinceNanos),
           failures,
           consequence,
-          reason(failure));
+          describe(failure));
     }
   }
 
-  /** A failure and what it goes back to, in one line for the log. */
-  public static String reason(Throwable failure) {
+  /** Describes a failure and its root cause in one line for the log. */
+  public static String describe(Throwable failure) {
     Throwable cause = NestedExceptionUtils.getMostSpecificCause(failure);
     return cause == failure ? failure.toString() : failure + "; caused by " + cause;
   }
 
-  /** Notes that the step did its work; cheap while it does not fail. */
+  /** Records a success; cheap while the step is not failing. */
   public void succeeded() {
     if (failing) {
       recovered();
@@ -73,18 +74,14 @@ public final class StepHealth {
 
   private synchronized void recovered() {
     if (failing) {
+      log.info("{} recovered after {} s and {} failures", name, failingFor().toSeconds(), failures);
       failing = false;
-      log.info("{} works again after {} s and {} failures", name, failingFor(), failures);
       failures = 0;
     }
   }
 
-  /** For how long the step has been failing; zero if it works. */
-  public synchronized Duration failing() {
+  /** How long the step has been failing; zero if it works. */
+  public synchronized Duration failingFor() {
     return failing ? Duration.ofNanos(nanoTime.getAsLong() - failingSinceNanos) : Duration.ZERO;
-  }
-
-  private long failingFor() {
-    return TimeUnit.NANOSECONDS.toSeconds(nanoTime.getAsLong() - failingSinceNanos);
   }
 }

@@ -8,7 +8,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.stereotype.Component;
 
-/** The steps of the way that can fail for a while, and which of them do. Thread-safe. */
+/** The registry of processing steps and their health. Thread-safe. */
 @Component
 public class StepHealthRegistry {
 
@@ -19,27 +19,27 @@ public class StepHealthRegistry {
     this.meters = meters;
   }
 
-  /** The step of that name; the same one every time. */
+  /** Returns the step of that name, and creates it on first use. */
   public StepHealth step(String name) {
     return steps.computeIfAbsent(name, this::register);
   }
 
   private StepHealth register(String name) {
     StepHealth step = new StepHealth(name, System::nanoTime);
-    Gauge.builder("order.timeout.failing", step, s -> s.failing().toNanos() / 1e9)
-        .description("For how long a step has been failing without a success in between")
+    Gauge.builder("order.timeout.failing", step, s -> s.failingFor().toNanos() / 1e9)
+        .description("How long the step has been failing without a success; 0 if it works")
         .baseUnit("seconds")
         .tag("step", name)
         .register(meters);
     return step;
   }
 
-  /** The steps that fail now, and for how long they have. */
+  /** The failing steps, by name, and how long each has been failing. */
   public Map<String, Duration> failing() {
     Map<String, Duration> failing = new TreeMap<>();
     steps.forEach(
         (name, step) -> {
-          Duration duration = step.failing();
+          Duration duration = step.failingFor();
           if (!duration.isZero()) {
             failing.put(name, duration);
           }

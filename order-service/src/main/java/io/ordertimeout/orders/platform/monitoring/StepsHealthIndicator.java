@@ -6,7 +6,10 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.stereotype.Component;
 
-/** Whether every step of the way works: a Postgres that only reads, for one, fails only there. */
+/**
+ * Health of the processing steps. It detects failures that connection checks miss, for example a
+ * Postgres that accepts no writes.
+ */
 @Component
 class StepsHealthIndicator implements HealthIndicator {
 

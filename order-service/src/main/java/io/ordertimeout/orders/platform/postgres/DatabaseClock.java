@@ -19,11 +19,12 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
- * Postgres's clock, read without asking Postgres each time: an answer of Postgres plus the
- * monotonic time since. The wall clock of this machine takes no part, so it may jump.
+ * An estimate of Postgres's clock that needs no query per reading: the last time read from Postgres
+ * plus the monotonic time since. A jump of this machine's wall clock does not affect it.
  *
- * <p>Between two measurements the error is that of the round trip (half of the fastest of five)
- * plus drift; nothing is decided by this clock, it only wakes. Thread-safe; a reading is O(1).
+ * <p>Between two measurements the error is at most half a round trip (of the fastest of five) plus
+ * drift. The estimate only decides when orders are woken, never whether they are cancelled.
+ * Thread-safe; a reading is O(1).
  */
 @Component
 public class DatabaseClock {
@@ -31,10 +32,10 @@ public class DatabaseClock {
   private static final Logger log = LoggerFactory.getLogger(DatabaseClock.class);
   private static final int SAMPLES = 5;
 
-  /** From here on an answer of Postgres that differs from this clock has it measured anew. */
-  private static final Duration NOTICEABLE = Duration.ofMillis(100);
+  /** A time from Postgres that is further off than this triggers a new measurement. */
+  private static final Duration TOLERANCE = Duration.ofMillis(100);
 
-  /** What Postgres said, and the monotonic time in the middle of the round trip. */
+  /** A time read from Postgres, and the monotonic time in the middle of the round trip. */
   private record Anchor(Instant database, long nanos, Duration offset) {}
 
   private final Supplier<Instant> database;
@@ -43,10 +44,10 @@ public class DatabaseClock {
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
   private volatile @Nullable Anchor anchor;
 
-  /** Makes a clock that is still to be set, by {@link #set}. */
+  /** Creates a clock that has no time until {@link #set} is called. */
   @Autowired
   public DatabaseClock(JdbcTemplate jdbc) {
-    this(() -> ask(jdbc), System::nanoTime, Clock.systemUTC());
+    this(() -> query(jdbc), System::nanoTime, Clock.systemUTC());
   }
 
   public DatabaseClock(Supplier<Instant> database, LongSupplier nanoTime, InstantSource wallClock) {
@@ -56,7 +57,7 @@ public class DatabaseClock {
   }
 
   /**
-   * Sets the clock by Postgres's; once set, it stays so, and this returns at once.
+   * Sets the clock from Postgres, unless it is set already.
    *
    * @throws org.springframework.dao.DataAccessException if Postgres cannot be reached
    */
@@ -67,35 +68,35 @@ public class DatabaseClock {
   }
 
   /**
-   * The time by Postgres's clock, as well as this instance knows it.
+   * The estimated time of Postgres's clock.
    *
-   * @throws IllegalStateException if the clock was never set
+   * @throws IllegalStateException if the clock is not set yet
    */
   public Instant now() {
-    return now(measured());
+    return now(anchor());
   }
 
-  /** Whether the clock was ever set. */
+  /** Whether the clock is set. */
   public boolean isSet() {
     return anchor != null;
   }
 
-  /** By how much Postgres's clock is ahead of this machine's wall clock; zero if never set. */
+  /** How far Postgres's clock is ahead of this machine's wall clock; zero if not set yet. */
   public Duration offset() {
     Anchor latest = anchor;
     return latest == null ? Duration.ZERO : latest.offset;
   }
 
-  /** Asks Postgres: the authority, at the price of a round trip. */
+  /** Reads the exact time from Postgres, at the cost of a round trip. */
   public Instant ask() {
-    Instant answer = database.get();
-    if (Duration.between(now(), answer).abs().compareTo(NOTICEABLE) > 0) {
+    Instant exact = database.get();
+    if (Duration.between(now(), exact).abs().compareTo(TOLERANCE) > 0) {
       measure();
     }
-    return answer;
+    return exact;
   }
 
-  /** Has the listener called, on the measuring thread, whenever the clock was set anew. */
+  /** Registers a listener that is called after every measurement, on the measuring thread. */
   public void onChange(Runnable listener) {
     listeners.add(listener);
   }
@@ -111,14 +112,16 @@ public class DatabaseClock {
       fresh = sample();
     } catch (RuntimeException e) {
       log.warn(
-          "Postgres's clock could not be read; deadlines go on by the last measurement: {}",
+          "Could not read Postgres's clock; deadlines continue to follow the last measurement: {}",
           e.toString());
       return;
     }
     anchor = fresh;
     Duration correction = Duration.between(now(before), now(fresh));
     if (correction.abs().compareTo(Duration.ofSeconds(1)) > 0) {
-      log.warn("Postgres's clock jumped by {} against this instance's; followed it", correction);
+      log.warn(
+          "Postgres's clock jumped by {} relative to this instance's; deadlines follow the new time",
+          correction);
     }
     listeners.forEach(Runnable::run);
   }
@@ -127,10 +130,10 @@ public class DatabaseClock {
     return latest.database.plusNanos(nanoTime.getAsLong() - latest.nanos);
   }
 
-  private Anchor measured() {
+  private Anchor anchor() {
     Anchor latest = anchor;
     if (latest == null) {
-      throw new IllegalStateException("Postgres's clock is not known yet");
+      throw new IllegalStateException("Postgres's clock has not been read yet");
     }
     return latest;
   }
@@ -139,20 +142,20 @@ public class DatabaseClock {
     Anchor best = null;
     long fastest = Long.MAX_VALUE;
     for (int i = 0; i < SAMPLES; i++) {
-      long asked = nanoTime.getAsLong();
-      Instant answer = database.get();
-      long roundTrip = nanoTime.getAsLong() - asked;
+      long before = nanoTime.getAsLong();
+      Instant time = database.get();
+      long roundTrip = nanoTime.getAsLong() - before;
       if (best == null || roundTrip < fastest) {
         fastest = roundTrip;
-        // Off by half a round trip, which does not matter beside what it is for.
-        Duration offset = Duration.between(wallClock.instant(), answer);
-        best = new Anchor(answer, asked + roundTrip / 2, offset);
+        // Half a round trip off, which is negligible for the offset metric.
+        Duration offset = Duration.between(wallClock.instant(), time);
+        best = new Anchor(time, before + roundTrip / 2, offset);
       }
     }
     return Objects.requireNonNull(best);
   }
 
-  private static Instant ask(JdbcTemplate jdbc) {
+  private static Instant query(JdbcTemplate jdbc) {
     OffsetDateTime now = jdbc.queryForObject("select clock_timestamp()", OffsetDateTime.class);
     return Objects.requireNonNull(now).toInstant();
   }

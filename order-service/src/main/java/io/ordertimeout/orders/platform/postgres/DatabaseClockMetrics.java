@@ -5,7 +5,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import org.springframework.stereotype.Component;
 
-/** How far this machine's clock is from the one that decides. */
+/** Metrics of the offset between this machine's clock and Postgres's, which decides. */
 @Component
 class DatabaseClockMetrics implements MeterBinder {
 
@@ -18,7 +18,7 @@ class DatabaseClockMetrics implements MeterBinder {
   @Override
   public void bindTo(MeterRegistry registry) {
     Gauge.builder("order.timeout.clock.offset", clock, c -> c.offset().toNanos() / 1e9)
-        .description("By how much Postgres's clock is ahead of this machine's")
+        .description("How far Postgres's clock is ahead of this machine's clock")
         .baseUnit("seconds")
         .register(registry);
   }

@@ -1,11 +1,11 @@
 package io.ordertimeout.orders.platform.postgres;
 
-/** Postgres could not be reached or did not answer; it may soon. */
+/** Thrown if Postgres cannot be reached or does not answer; a retry may succeed. */
 public final class PostgresUnavailableException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 
   PostgresUnavailableException(Throwable cause) {
-    super("Postgres cannot be reached", cause);
+    super("Postgres is unavailable", cause);
   }
 }

@@ -9,14 +9,14 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.stereotype.Component;
 
 /**
- * The tables, brought up to date before anything reads or writes them. Not while the context
- * starts, as Spring Boot has it: a Postgres that is away is waited for, with health and metrics
- * answering meanwhile. Thread-safe.
+ * Migrates the schema before anything reads or writes it. Unlike Spring Boot, it does not migrate
+ * while the context starts: if Postgres is unavailable, the service waits for it, and health and
+ * metrics are served meanwhile. Thread-safe.
  */
 @Component
 public class SchemaMigration {
 
-  /** Keeps Spring Boot from migrating at the start. */
+  /** Prevents Spring Boot from migrating at startup. */
   @Configuration(proxyBeanMethods = false)
   static class MigrateLater {
 
@@ -34,10 +34,10 @@ public class SchemaMigration {
   }
 
   /**
-   * Migrates once; later calls return at once.
+   * Migrates the schema, unless it is migrated already.
    *
    * @throws PostgresUnavailableException if Postgres could not be reached or did not answer
-   * @throws RuntimeException if it refused, which waiting does not mend
+   * @throws RuntimeException if the migration failed with an error that a retry cannot fix
    */
   public synchronized void migrate() {
     if (migrated) {
@@ -46,19 +46,19 @@ public class SchemaMigration {
     try {
       flyway.migrate();
     } catch (RuntimeException e) {
-      throw isAway(e) ? new PostgresUnavailableException(e) : e;
+      throw isUnavailable(e) ? new PostgresUnavailableException(e) : e;
     }
     migrated = true;
   }
 
-  /** Whether the tables are there; nothing of this instance reads them before. */
+  /** Whether the schema is migrated; before that, no other part of this instance may use it. */
   public boolean isMigrated() {
     return migrated;
   }
 
-  private static boolean isAway(Throwable failure) {
+  private static boolean isUnavailable(Throwable failure) {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-      if (cause instanceof SQLException sql && isAway(sql)) {
+      if (cause instanceof SQLException sql && isUnavailable(sql)) {
         return true;
       }
     }
@@ -66,12 +66,12 @@ public class SchemaMigration {
   }
 
   /**
-   * Connection exceptions, too many connections, starting up or shutting down, read-only; and those
-   * of the pool, which come without a state.
+   * SQL states of connection failures, exhausted resources (such as connections), startup, shutdown
+   * and read-only mode, and the connection pool's time-outs, which have no SQL state.
    *
    * @see <a href="https://www.postgresql.org/docs/18/errcodes-appendix.html">Error codes</a>
    */
-  private static boolean isAway(SQLException failure) {
+  private static boolean isUnavailable(SQLException failure) {
     String state = failure.getSQLState();
     if (state == null) {
       return failure instanceof SQLTransientException && failure.getCause() == null;

@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.header.Headers;
 
 /**
- * A span of an order's trace that has started. Its times are Postgres's, so that those of several
- * instances fit together. One that is never ended is never exported.
+ * A started span in the trace of an order. Its timestamps come from Postgres's clock, so that spans
+ * of different instances line up. A span that is never ended is never exported.
  */
 public final class OrderSpan {
 
@@ -31,24 +31,26 @@ public final class OrderSpan {
     this.clock = clock;
   }
 
-  /** What makes another span a child of this one (W3C Trace Context). */
+  /** The {@code traceparent} of this span (W3C Trace Context), for its child spans. */
   public String traceparent() {
     Map<String, String> fields = new HashMap<>();
     propagator.inject(span.context(), fields, (carrier, name, value) -> fields.put(name, value));
     return Objects.requireNonNull(fields.get(TRACEPARENT));
   }
 
-  /** Lets whoever reads a record with these headers go on with the trace. */
-  public void passOn(Headers headers) {
+  /**
+   * Adds this span's context to the headers, so that the record's consumer can continue the trace.
+   */
+  public void injectInto(Headers headers) {
     headers.add(TRACEPARENT, traceparent().getBytes(StandardCharsets.US_ASCII));
   }
 
-  /** Ends it now. */
+  /** Ends the span now. */
   public void end() {
     end(clock.now());
   }
 
-  /** Ends it now, as one that failed. */
+  /** Ends the span now, with an error. */
   public void fail(Throwable failure) {
     span.error(failure);
     end();

@@ -14,20 +14,21 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.stereotype.Component;
 
 /**
- * The traces of orders, from the record of a creation to those that tell of its end. In between,
- * which may be days and several instances, a trace is a {@code traceparent} in the order's row.
- * Where traces are off there is no propagator, and no span is made. Thread-safe.
+ * The traces of orders, from the {@code order-created} record to the published decision. In
+ * between, which may take days and several instances, the trace context is stored as a {@code
+ * traceparent} in the order's row. If tracing is off, there is no propagator and no span is
+ * created. Thread-safe.
  *
- * <p>Names and attributes are those of OpenTelemetry's semantic conventions for messaging. Of an
- * order its id is told, by which one looks for its trace, and nothing else.
+ * <p>Names and attributes follow OpenTelemetry's semantic conventions for messaging. The only
+ * attribute taken from an order is its id, by which its trace can be found.
  */
 @Component
 public class OrderTraces {
 
   private static final String ORDER_ID = "order.id";
 
-  /** The conventions ask that no more of a tracestate is kept; a traceparent is far shorter. */
-  private static final int LONGEST_HEADER = 512;
+  /** Longer headers are ignored: W3C Trace Context requires 512 characters of a tracestate. */
+  private static final int MAX_HEADER_LENGTH = 512;
 
   private final @Nullable Propagator propagator;
   private final DatabaseClock clock;
@@ -43,10 +44,12 @@ public class OrderTraces {
   }
 
   /**
-   * Starts the span of taking an order in: a child of what the record's headers tell, or the first
-   * of a trace if they tell nothing usable. Null if the trace is not sampled.
+   * Starts the span for the intake of a created order, as a child of the context in the record's
+   * headers, or as the root of a new trace if they contain none that is valid.
+   *
+   * @return null if tracing is off or the trace is not sampled
    */
-  public @Nullable OrderSpan takeIn(
+  public @Nullable OrderSpan startIntake(
       String orderId, String topic, int partition, long offset, Headers headers) {
     if (propagator == null) {
       return null;
@@ -63,9 +66,10 @@ public class OrderTraces {
   /**
    * Records the span from an order's payment deadline to its cancellation.
    *
-   * @param traceparent the one kept with the order
+   * @param traceparent the trace context stored with the order
    */
-  public void expired(String traceparent, String orderId, Instant deadline, Instant cancelledAt) {
+  public void recordExpiry(
+      String traceparent, String orderId, Instant deadline, Instant cancelledAt) {
     if (propagator == null) {
       return;
     }
@@ -77,11 +81,12 @@ public class OrderTraces {
   }
 
   /**
-   * Starts the span of publishing an event of an order. Null where traces are off.
+   * Starts the span for publishing an event of an order.
    *
-   * @param traceparent the one kept with the order
+   * @param traceparent the trace context stored with the order
+   * @return null if tracing is off or the trace is not sampled
    */
-  public @Nullable OrderSpan publish(
+  public @Nullable OrderSpan startPublication(
       String traceparent, String orderId, String topic, UUID eventId) {
     if (propagator == null) {
       return null;
@@ -113,11 +118,11 @@ public class OrderTraces {
     return span.isNoop() ? null : new OrderSpan(span, propagator, clock);
   }
 
-  /** What the propagator makes nothing of it ignores, so text that is none needs no care. */
+  /** Needs no validation: the propagator ignores a malformed context. */
   private static @Nullable String text(Headers headers, String name) {
     Header header = headers.lastHeader(name);
     byte @Nullable [] value = header == null ? null : header.value();
-    return value == null || value.length > LONGEST_HEADER
+    return value == null || value.length > MAX_HEADER_LENGTH
         ? null
         : new String(value, StandardCharsets.UTF_8);
   }

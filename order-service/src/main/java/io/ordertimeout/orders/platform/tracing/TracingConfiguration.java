@@ -8,9 +8,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 /**
- * Spring Boot's tracer and its export by OTLP, where they are switched on. They are excluded from
- * its auto-configuration, which makes the tracer all the same when its export is off, and a span of
- * whatever Micrometer observes.
+ * Spring Boot's tracer and its OTLP export, only if the export is enabled. They are excluded from
+ * auto-configuration, which would create the tracer even if the export is off, and a span for every
+ * Micrometer observation.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnEnabledTracingExport

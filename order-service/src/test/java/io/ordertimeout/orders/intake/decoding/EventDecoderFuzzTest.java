@@ -28,14 +28,16 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Whatever comes, the decoder answers, and within bounds. */
+/**
+ * Fuzzes the decoder: every record is decoded or dead-lettered, and every result is within bounds.
+ */
 class EventDecoderFuzzTest {
 
   private static final int MIB = 1024 * 1024;
-  private static final int LONGEST_FAULT = 512;
+  private static final int MAX_FAULT_LENGTH = 512;
   private static final Instant LAST_TIME = Instant.parse("9999-12-31T23:59:59Z");
 
-  /** What must not get raw into a header or a log: it ends lines, hides or turns text around. */
+  /** Characters that break lines, hide text or change its direction in a header or a log. */
   private static final String UNPRINTABLE = "[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Cn}]";
 
   private final OrderTimeoutProperties properties =
@@ -45,7 +47,7 @@ class EventDecoderFuzzTest {
       new EventDecoder(properties, new PaymentDeadlines(properties));
 
   @Property
-  void bytesWithoutAnyOrderAreAnswered(
+  void randomBytesAreHandled(
       @ForAll("noise") ConsumerRecord<byte @Nullable [], byte @Nullable []> record) {
     check(record);
   }
@@ -56,7 +58,7 @@ class EventDecoderFuzzTest {
   }
 
   @Property(tries = 5_000)
-  void objectsWithAnythingInTheirFieldsAreAnswered(
+  void objectsWithArbitraryFieldsAreHandled(
       @ForAll("objects") ConsumerRecord<byte @Nullable [], byte @Nullable []> record) {
     check(record);
   }
@@ -67,24 +69,24 @@ class EventDecoderFuzzTest {
   }
 
   @Property(tries = 5_000)
-  void damagedEventsAreAnswered(
-      @ForAll("damaged") ConsumerRecord<byte @Nullable [], byte @Nullable []> record) {
+  void corruptedEventsAreHandled(
+      @ForAll("corrupted") ConsumerRecord<byte @Nullable [], byte @Nullable []> record) {
     check(record);
   }
 
   @Provide
-  Arbitrary<ConsumerRecord<byte @Nullable [], byte @Nullable []>> damaged() {
-    return HostileRecords.records(HostileRecords.damaged());
+  Arbitrary<ConsumerRecord<byte @Nullable [], byte @Nullable []>> corrupted() {
+    return HostileRecords.records(HostileRecords.corrupted());
   }
 
   @Property(tries = 2_000)
-  void aPaymentIsAppliedWhateverElseIsInItAndWhenever(
-      @ForAll("odd") String odd, @ForAll long timestampMillis) {
+  void paymentIsAppliedWithAnyOtherFieldsAndAnyTimestamp(
+      @ForAll("oddValues") String oddValue, @ForAll long timestampMillis) {
     byte[] value =
-        String.format("{\"orderId\":\"o\",\"paymentId\":%1$s,\"paidAt\":%1$s,\"x\":%1$s}", odd)
+        String.format("{\"orderId\":\"o\",\"paymentId\":%1$s,\"paidAt\":%1$s,\"x\":%1$s}", oddValue)
             .getBytes(UTF_8);
 
-    DecodedRecord decoded =
+    Decoded decoded =
         check(HostileRecords.record(PAID, timestampMillis, "o".getBytes(UTF_8), value));
 
     assertThat(decoded.settled()).isInstanceOf(OrderSettled.Paid.class);
@@ -92,7 +94,7 @@ class EventDecoderFuzzTest {
   }
 
   @Provide
-  Arbitrary<String> odd() {
+  Arbitrary<String> oddValues() {
     return Arbitraries.of(
         "7",
         "\"\"",
@@ -111,10 +113,9 @@ class EventDecoderFuzzTest {
         "null");
   }
 
-  /** A record of that size is the largest that a topic takes by default. */
+  /** A mebibyte is the largest record that a topic accepts by default. */
   @Property(generation = GenerationMode.EXHAUSTIVE)
-  void aRecordOfAMebibyteIsAnsweredInAFewWords(
-      @ForAll("huge") String value, @ForAll("topics") String topic) {
+  void faultOfAMebibyteRecordIsShort(@ForAll("huge") String value, @ForAll("topics") String topic) {
     check(
         HostileRecords.record(
             topic, RECORDED.toEpochMilli(), "o".getBytes(UTF_8), value.getBytes(UTF_8)));
@@ -154,14 +155,14 @@ class EventDecoderFuzzTest {
         "{\"orderId\":\"o\"}" + "x".repeat(MIB));
   }
 
-  // Making a number of digits takes quadratic time: a mebibyte of them ten seconds and more.
+  // Parsing a number takes quadratic time: for a mebibyte of digits, ten seconds or more.
   @Example
-  void anAmountOfTooManyCharactersIsNotMadeANumber() {
+  void amountWithTooManyCharactersIsNotParsed() {
     for (String zeros : new String[] {"0".repeat(MIB), "0".repeat(100)}) {
       String event =
           "{\"orderId\":\"o\",\"amount\":{\"value\":\"1" + zeros + "\",\"currency\":\"EUR\"}}";
 
-      DecodedRecord decoded =
+      Decoded decoded =
           check(
               HostileRecords.record(
                   CREATED, RECORDED.toEpochMilli(), "o".getBytes(UTF_8), event.getBytes(UTF_8)));
@@ -171,18 +172,18 @@ class EventDecoderFuzzTest {
   }
 
   @Example
-  void ofAFieldThatStandsTwiceTheLastCounts() {
+  void lastOfDuplicateFieldsCounts() {
     byte[] value = "{\"orderId\":\"first\",\"orderId\":\"o\"}".getBytes(UTF_8);
 
-    DecodedRecord decoded =
+    Decoded decoded =
         check(HostileRecords.record(CREATED, RECORDED.toEpochMilli(), "o".getBytes(UTF_8), value));
 
     assertThat(decoded.created()).extracting(OrderCreated::orderId).isEqualTo("o");
   }
 
-  /** Decodes the record, with all that holds for every record. */
-  private DecodedRecord check(ConsumerRecord<byte @Nullable [], byte @Nullable []> record) {
-    DecodedRecord decoded = decoder.decode(record);
+  /** Decodes the record and checks the invariants of every result. */
+  private Decoded check(ConsumerRecord<byte @Nullable [], byte @Nullable []> record) {
+    Decoded decoded = decode(record);
     OrderCreated created = decoded.created();
     OrderSettled settled = decoded.settled();
     String fault = decoded.fault();
@@ -193,11 +194,11 @@ class EventDecoderFuzzTest {
       assertThat(created).isNull();
       assertThat(settled != null || fault != null).isTrue();
       if (settled != null && fault != null) {
-        assertThat(fault).endsWith("it was applied all the same");
+        assertThat(fault).endsWith("it was applied nevertheless");
       }
     }
     if (fault != null) {
-      assertThat(fault).isNotBlank().hasSizeLessThanOrEqualTo(LONGEST_FAULT);
+      assertThat(fault).isNotBlank().hasSizeLessThanOrEqualTo(MAX_FAULT_LENGTH);
       assertThat(fault).doesNotContainPattern(UNPRINTABLE);
     }
     if (created != null) {
@@ -206,7 +207,7 @@ class EventDecoderFuzzTest {
     }
     if (settled != null) {
       checkBounds(settled);
-      DecodedRecord again = again(record, json(settled));
+      Decoded again = again(record, json(settled));
       assertThat(again.settled()).isEqualTo(settled);
       assertThat(again.replacedFields()).isZero();
     }
@@ -244,7 +245,7 @@ class EventDecoderFuzzTest {
     if (text != null) {
       assertThat(text.codePointCount(0, text.length())).isBetween(1, maxLength);
       assertThat(text).doesNotContain("\0");
-      // Half a surrogate pair does not survive it.
+      // An unpaired surrogate does not survive the round trip.
       assertThat(new String(text.getBytes(UTF_8), UTF_8)).isEqualTo(text);
     }
   }
@@ -254,9 +255,9 @@ class EventDecoderFuzzTest {
     assertThat(time).isEqualTo(time.truncatedTo(ChronoUnit.MICROS));
   }
 
-  private DecodedRecord again(
+  private Decoded again(
       ConsumerRecord<byte @Nullable [], byte @Nullable []> record, Map<String, Object> event) {
-    return decoder.decode(
+    return decode(
         HostileRecords.record(
             record.topic(),
             record.timestamp(),
@@ -309,5 +310,9 @@ class EventDecoderFuzzTest {
         created.paymentMethod(),
         created.amount(),
         null);
+  }
+
+  private Decoded decode(ConsumerRecord<byte @Nullable [], byte @Nullable []> record) {
+    return new Decoded(decoder.decode(record));
   }
 }

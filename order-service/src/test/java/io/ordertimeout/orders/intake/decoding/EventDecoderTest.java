@@ -31,7 +31,7 @@ class EventDecoderTest {
   private final EventDecoder decoder = decoder(Map.of());
 
   @Test
-  void anOrderNeedsOnlyItsId() {
+  void orderRequiresOnlyItsId() {
     OrderCreated order = created("{\"orderId\":\"o\"}");
 
     assertThat(order.createdAt()).isEqualTo(RECORDED);
@@ -41,7 +41,7 @@ class EventDecoderTest {
   }
 
   @Test
-  void everyFieldIsTaken() {
+  void everyFieldIsRead() {
     OrderCreated order =
         created(
             """
@@ -65,14 +65,14 @@ class EventDecoderTest {
   }
 
   @Test
-  void anOrderThatWasUnderWayPastItsDeadlineIsDueAtOnce() {
+  void orderProducedAfterItsDeadlineIsDueAtOnce() {
     OrderCreated order = created("{\"orderId\":\"o\",\"payBy\":\"2026-05-01T11:00:00Z\"}");
 
     assertThat(order.deadline()).isEqualTo(Instant.parse("2026-05-01T11:00:00Z"));
   }
 
   @Test
-  void payByWinsOverTimeout() {
+  void payByTakesPrecedenceOverTimeout() {
     OrderCreated order =
         created("{\"orderId\":\"o\",\"payBy\":\"2026-05-01T12:01:00Z\",\"timeout\":\"PT1H\"}");
 
@@ -80,7 +80,7 @@ class EventDecoderTest {
   }
 
   @Test
-  void aDeadlineIsRoundedUpToMicrosecondsNeverDown() {
+  void deadlineIsRoundedUpToMicroseconds() {
     OrderCreated order =
         created("{\"orderId\":\"o\",\"payBy\":\"2026-05-01T12:01:00.123456001Z\"}");
 
@@ -88,7 +88,7 @@ class EventDecoderTest {
   }
 
   @Test
-  void theFirstMatchingPolicyDecides() {
+  void firstMatchingPolicyApplies() {
     EventDecoder withPolicies =
         decoder(
             Map.of(
@@ -100,8 +100,8 @@ class EventDecoderTest {
                 "order-timeout.deadline.policies[1].timeout", "10m"));
 
     assertThat(
-            withPolicies
-                .decode(
+            decode(
+                    withPolicies,
                     record(
                         "order-created",
                         "o",
@@ -110,23 +110,25 @@ class EventDecoderTest {
         .extracting("policy")
         .isEqualTo("bank transfer");
     assertThat(
-            withPolicies
-                .decode(record("order-created", "o", "{\"orderId\":\"o\",\"channel\":\"web\"}"))
+            decode(
+                    withPolicies,
+                    record("order-created", "o", "{\"orderId\":\"o\",\"channel\":\"web\"}"))
                 .created())
         .extracting("deadline")
         .isEqualTo(RECORDED.plusSeconds(600));
   }
 
   @Test
-  void fieldsCanBeElsewhere() {
+  void locationsOfFieldsAreConfigurable() {
     EventDecoder mapped =
         decoder(
             Map.of(
                 "order-timeout.intake.fields.order-id", "/order/id",
                 "order-timeout.intake.fields.created-at", "placed"));
 
-    DecodedRecord decoded =
-        mapped.decode(
+    Decoded decoded =
+        decode(
+            mapped,
             record(
                 "order-created",
                 "o",
@@ -174,8 +176,8 @@ class EventDecoderTest {
         "{\"orderId\":\"o\",\"amount\":{\"value\":1,\"currency\":\"'; drop\"}}",
         "{\"orderId\":\"o\",\"amount\":{\"value\":1e999999999,\"currency\":\"EUR\"}}",
       })
-  void anUnusableOrderIsADeadLetterWithTheReason(String value) {
-    DecodedRecord decoded = decoder.decode(record("order-created", "o", value));
+  void unusableOrderIsADeadLetterWithAReason(String value) {
+    Decoded decoded = decode(record("order-created", "o", value));
 
     assertThat(decoded.fault()).isNotBlank();
     assertThat(decoded.created()).isNull();
@@ -183,9 +185,9 @@ class EventDecoderTest {
   }
 
   @Test
-  void theReasonNamesFieldAndValueButNotAllOfALongOne() {
-    DecodedRecord decoded =
-        decoder.decode(
+  void reasonNamesTheFieldAndTruncatesALongValue() {
+    Decoded decoded =
+        decode(
             record(
                 "order-created",
                 "o",
@@ -196,33 +198,32 @@ class EventDecoderTest {
   }
 
   @Test
-  void anOrderIdHas1To128CharactersOfAnyKind() {
+  void orderIdHas1To128Characters() {
     String longest = "\uD83D\uDED2".repeat(128);
-    assertThat(decoder.decode(record("order-created", longest, json(longest))).fault()).isNull();
+    assertThat(decode(record("order-created", longest, json(longest))).fault()).isNull();
 
     String tooLong = "x".repeat(129);
-    assertThat(decoder.decode(record("order-created", tooLong, json(tooLong))).fault())
+    assertThat(decode(record("order-created", tooLong, json(tooLong))).fault())
         .startsWith("orderId has 129 characters, not 1 to 128");
   }
 
   @Test
-  void deepNestingIsADeadLetterNotACrash() {
+  void deeplyNestedRecordIsADeadLetter() {
     String deep = "{\"orderId\":\"o\",\"x\":" + "[".repeat(100_000) + "]".repeat(100_000) + "}";
 
-    assertThat(decoder.decode(record("order-created", "o", deep)).fault())
-        .contains("nesting depth");
+    assertThat(decode(record("order-created", "o", deep)).fault()).contains("nesting depth");
   }
 
   @Test
-  void aTombstoneIsADeadLetter() {
-    assertThat(decoder.decode(record("order-paid", "o", null)).fault()).contains("tombstone");
+  void tombstoneIsADeadLetter() {
+    assertThat(decode(record("order-paid", "o", null)).fault()).contains("tombstone");
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"order-paid", "order-closed"})
-  void whatTellsNothingButItsKeyPutsTheOrderOfThatKeyInDoubt(String topic) {
+  void undecodablePaymentOrClosingPutsTheOrderOfItsKeyInDoubt(String topic) {
     for (String value : new String[] {null, "", "Obj\u0001avro", "{\"order_id\":\"o\"}"}) {
-      DecodedRecord decoded = decoder.decode(record(topic, "o", value));
+      Decoded decoded = decode(record(topic, "o", value));
 
       assertThat(decoded.orderInDoubt()).isEqualTo("o");
       assertThat(decoded.fault()).contains("is parked");
@@ -230,34 +231,34 @@ class EventDecoderTest {
   }
 
   @Test
-  void aKeyThatIsNoOrderIdPutsNoOrderInDoubt() {
+  void keyThatIsNoOrderIdPutsNoOrderInDoubt() {
     for (String key : new String[] {null, "", "o\u0000", "x".repeat(129), "x".repeat(1_000)}) {
-      assertThat(decoder.decode(record("order-paid", key, "?")).orderInDoubt()).isNull();
+      assertThat(decode(record("order-paid", key, "?")).orderInDoubt()).isNull();
     }
-    assertThat(decoder.decode(record("order-created", "o", "?")).orderInDoubt()).isNull();
-    assertThat(decoder.decode(record("order-paid", "o", json("o"))).orderInDoubt()).isNull();
+    assertThat(decode(record("order-created", "o", "?")).orderInDoubt()).isNull();
+    assertThat(decode(record("order-paid", "o", json("o"))).orderInDoubt()).isNull();
   }
 
   @Test
-  void anOrderUnderAnotherKeyIsNotWatchedAndADeadLetter() {
-    DecodedRecord decoded = decoder.decode(record("order-created", "other", json("o")));
+  void orderWithAnotherKeyIsDeadLetteredAndNotWatched() {
+    Decoded decoded = decode(record("order-created", "other", json("o")));
 
     assertThat(decoded.created()).isNull();
     assertThat(decoded.fault()).contains("the key is not the order id");
   }
 
   @Test
-  void aPaymentWithoutKeyIsAppliedAndADeadLetter() {
-    DecodedRecord decoded = decoder.decode(record("order-paid", null, json("o")));
+  void paymentWithoutAKeyIsAppliedAndDeadLettered() {
+    Decoded decoded = decode(record("order-paid", null, json("o")));
 
     assertThat(decoded.settled()).isNotNull();
-    assertThat(decoded.fault()).contains("the key is missing", "applied all the same");
+    assertThat(decoded.fault()).contains("the key is missing", "applied nevertheless");
   }
 
   @Test
-  void aPaymentWithRubbishInItIsAppliedAndTheRubbishReplacedAndCounted() {
-    DecodedRecord decoded =
-        decoder.decode(
+  void unusableFieldsOfAPaymentAreReplacedAndCounted() {
+    Decoded decoded =
+        decode(
             record(
                 "order-paid", "o", "{\"orderId\":\"o\",\"paymentId\":7,\"paidAt\":\"tomorrow\"}"));
 
@@ -268,10 +269,9 @@ class EventDecoderTest {
   }
 
   @Test
-  void aClosingWithRubbishInItIsApplied() {
-    DecodedRecord decoded =
-        decoder.decode(
-            record("order-closed", "o", "{\"orderId\":\"o\",\"closedAt\":{},\"reason\":[]}"));
+  void unusableFieldsOfAClosingAreReplacedAndCounted() {
+    Decoded decoded =
+        decode(record("order-closed", "o", "{\"orderId\":\"o\",\"closedAt\":{},\"reason\":[]}"));
 
     assertThat(decoded.replacedFields()).isEqualTo(2);
     assertThat(decoded.settled())
@@ -279,37 +279,36 @@ class EventDecoderTest {
   }
 
   @Test
-  void randomBytesAreAlwaysDeadLettersNeverExceptions() {
+  void randomBytesAreDeadLetters() {
     Random random = new Random(20260501);
     for (int i = 0; i < 20_000; i++) {
       byte[] value = new byte[random.nextInt(64)];
       random.nextBytes(value);
-      assertThat(decoder.decode(record("order-paid", "o".getBytes(UTF_8), value)).fault())
+      assertThat(decode(record("order-paid", "o".getBytes(UTF_8), value)).fault())
           .as("bytes %s", value)
           .isNotNull();
     }
   }
 
   @Test
-  void everyDamagedByteOfAnOrderIsSurvived() {
-    byte[] good =
+  void anyCorruptedByteLeavesEitherAnOrderOrAFault() {
+    byte[] valid =
         """
         {"orderId":"o","createdAt":"2026-05-01T12:00:00Z","timeout":"PT30S","amount":{"value":1.5,"currency":"EUR"}}
         """
             .getBytes(UTF_8);
-    for (int i = 0; i < good.length; i++) {
+    for (int i = 0; i < valid.length; i++) {
       for (int replacement = 0; replacement < 256; replacement++) {
-        byte[] damaged = good.clone();
-        damaged[i] = (byte) replacement;
-        DecodedRecord decoded =
-            decoder.decode(record("order-created", "o".getBytes(UTF_8), damaged));
+        byte[] corrupted = valid.clone();
+        corrupted[i] = (byte) replacement;
+        Decoded decoded = decode(record("order-created", "o".getBytes(UTF_8), corrupted));
         assertThat(decoded.created() == null).isEqualTo(decoded.fault() != null);
       }
     }
   }
 
   private OrderCreated created(String value) {
-    DecodedRecord decoded = decoder.decode(record("order-created", "o", value));
+    Decoded decoded = decode(record("order-created", "o", value));
     assertThat(decoded.fault()).isNull();
     return Objects.requireNonNull(decoded.created());
   }
@@ -347,5 +346,14 @@ class EventDecoderTest {
         value,
         new RecordHeaders(),
         Optional.empty());
+  }
+
+  private Decoded decode(ConsumerRecord<byte @Nullable [], byte @Nullable []> record) {
+    return decode(decoder, record);
+  }
+
+  private static Decoded decode(
+      EventDecoder decoder, ConsumerRecord<byte @Nullable [], byte @Nullable []> record) {
+    return new Decoded(decoder.decode(record));
   }
 }

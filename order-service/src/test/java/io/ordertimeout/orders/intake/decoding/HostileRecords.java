@@ -16,7 +16,7 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.record.TimestampType;
 import org.jspecify.annotations.Nullable;
 
-/** Records that nobody who means well would send, and valid ones that were damaged on the way. */
+/** Generators of malicious, malformed and corrupted records. */
 final class HostileRecords {
 
   static final String CREATED = "order-created";
@@ -24,7 +24,7 @@ final class HostileRecords {
   static final String CLOSED = "order-closed";
   static final Instant RECORDED = Instant.parse("2026-05-01T12:00:00Z");
 
-  private static final String GOOD =
+  private static final String VALID =
       """
       {"orderId":"o","createdAt":"2026-05-01T12:00:00.000001Z","payBy":null,"timeout":"PT30S",\
       "channel":"web","paymentMethod":"card","amount":{"value":12.50,"currency":"EUR"},\
@@ -49,7 +49,7 @@ final class HostileRecords {
         Optional.empty());
   }
 
-  /** Records of any topic, key and time with such values. */
+  /** Records with the given values and with random topics, keys and timestamps. */
   static Arbitrary<ConsumerRecord<byte @Nullable [], byte @Nullable []>> records(
       Arbitrary<byte[]> values) {
     Arbitrary<Optional<byte[]>> keys =
@@ -69,12 +69,12 @@ final class HostileRecords {
         Arbitraries.longs());
   }
 
-  /** Bytes without any order. */
+  /** Random bytes. */
   static Arbitrary<byte[]> noise() {
     return Arbitraries.bytes().array(byte[].class).ofMaxSize(300);
   }
 
-  /** Objects with the known fields, some of them twice, and anything in them. */
+  /** JSON objects with the known fields, some of them duplicate, and arbitrary values. */
   static Arbitrary<byte[]> objects() {
     Arbitrary<String> names =
         Arbitraries.frequencyOf(
@@ -146,7 +146,7 @@ final class HostileRecords {
         Arbitraries.integers().between(90, 110).map("9"::repeat));
   }
 
-  /** What stands between quotes: times, durations, numbers, injections, any Unicode. */
+  /** Contents of JSON strings: times, durations, numbers, injections, any Unicode. */
   private static Arbitrary<String> texts() {
     return Arbitraries.oneOf(
         Arbitraries.of(
@@ -178,7 +178,7 @@ final class HostileRecords {
         Arbitraries.of(
             "\uD83D\uDED2".repeat(128), "\uD83D\uDED2".repeat(129), "x\uD83D", "\uDED2x"),
         Arbitraries.strings().all().ofMaxLength(100),
-        // So that a cut in the shown text comes before, within and behind a pair.
+        // Truncation then falls before, inside and after a surrogate pair.
         Arbitraries.integers().between(0, 3).map(n -> "x".repeat(n) + "\uD83D\uDED2".repeat(90)));
   }
 
@@ -196,26 +196,26 @@ final class HostileRecords {
     return json.append('"').toString();
   }
 
-  /** A valid event after some damage. */
-  static Arbitrary<byte[]> damaged() {
-    return damages()
+  /** A valid event after one to four corruptions. */
+  static Arbitrary<byte[]> corrupted() {
+    return corruptions()
         .list()
         .ofMinSize(1)
         .ofMaxSize(4)
         .map(
-            damages -> {
-              byte[] event = GOOD.getBytes(UTF_8);
-              for (Damage damage : damages) {
-                event = damage.on(event);
+            corruptions -> {
+              byte[] event = VALID.getBytes(UTF_8);
+              for (Corruption corruption : corruptions) {
+                event = corruption.applyTo(event);
               }
               return event;
             });
   }
 
-  private static Arbitrary<Damage> damages() {
+  private static Arbitrary<Corruption> corruptions() {
     return Combinators.combine(
-            Arbitraries.of(Damage.Kind.class),
-            Arbitraries.integers().between(0, GOOD.length()),
+            Arbitraries.of(Corruption.Kind.class),
+            Arbitraries.integers().between(0, VALID.length()),
             Arbitraries.integers().between(1, 40),
             Arbitraries.oneOf(
                 Arbitraries.bytes().array(byte[].class).ofMinSize(1).ofMaxSize(4),
@@ -239,19 +239,19 @@ final class HostileRecords {
                         "\"orderId\":\"p\",",
                         "/**/")
                     .map(text -> text.getBytes(UTF_8)),
-                // Overlong, half and surrogate forms that UTF-8 does not have.
+                // Overlong and surrogate encodings and bytes that are invalid in UTF-8.
                 Arbitraries.of(
                     new byte[] {(byte) 0xC0, (byte) 0x80},
                     new byte[] {(byte) 0xED, (byte) 0xA0, (byte) 0x80},
                     new byte[] {(byte) 0xF4, (byte) 0x90, (byte) 0x80, (byte) 0x80},
                     new byte[] {(byte) 0xFF, (byte) 0xFE})))
-        .as(Damage::new);
+        .as(Corruption::new);
   }
 
-  /** Something that happens to bytes. */
-  // Nobody compares two of them.
+  /** A corruption of some bytes of a record. */
+  // Instances are never compared.
   @SuppressWarnings("ArrayRecordComponent")
-  private record Damage(Kind kind, int at, int length, byte[] more) {
+  private record Corruption(Kind kind, int at, int length, byte[] more) {
 
     enum Kind {
       FLIP,
@@ -262,7 +262,7 @@ final class HostileRecords {
       OVERWRITE
     }
 
-    byte[] on(byte[] event) {
+    byte[] applyTo(byte[] event) {
       int from = Math.min(at, event.length);
       int to = Math.min(from + length, event.length);
       return switch (kind) {

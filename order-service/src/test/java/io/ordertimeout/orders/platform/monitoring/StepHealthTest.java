@@ -15,24 +15,24 @@ class StepHealthTest {
   private final StepHealth step = new StepHealth("relay", () -> nanos);
 
   @Test
-  void failsFromTheFirstFailureToTheNextSuccess() {
-    assertThat(step.failing()).isZero();
+  void isFailingFromTheFirstFailureToTheNextSuccess() {
+    assertThat(step.failingFor()).isZero();
 
-    step.failed("nothing is lost", new IllegalStateException("away"));
-    pass(Duration.ofSeconds(7));
-    step.failed("nothing is lost", new IllegalStateException("away"));
-    pass(Duration.ofSeconds(3));
+    step.failed("nothing is lost", new IllegalStateException("unavailable"));
+    advance(Duration.ofSeconds(7));
+    step.failed("nothing is lost", new IllegalStateException("unavailable"));
+    advance(Duration.ofSeconds(3));
 
-    assertThat(step.failing()).isEqualTo(Duration.ofSeconds(10));
+    assertThat(step.failingFor()).isEqualTo(Duration.ofSeconds(10));
     step.succeeded();
-    assertThat(step.failing()).isZero();
+    assertThat(step.failingFor()).isZero();
   }
 
   @Test
-  void anOutageLeavesAStackTraceAndALineEveryHalfMinute(CapturedOutput output) {
+  void outageIsLoggedWithOneStackTraceAndAReminderEvery30Seconds(CapturedOutput output) {
     for (int second = 0; second < 61; second++) {
-      step.failed("nothing is lost", new IllegalStateException("away"));
-      pass(Duration.ofSeconds(1));
+      step.failed("nothing is lost", new IllegalStateException("unavailable"));
+      advance(Duration.ofSeconds(1));
     }
     step.succeeded();
     step.succeeded();
@@ -43,10 +43,10 @@ class StepHealthTest {
             first -> assertThat(first).contains("relay failed: nothing is lost"),
             reminder -> assertThat(reminder).contains("failing for 30 s, 31 times"),
             another -> assertThat(another).contains("failing for 60 s, 61 times"),
-            end -> assertThat(end).contains("works again after 61 s and 61 failures"));
+            end -> assertThat(end).contains("recovered after 61 s and 61 failures"));
   }
 
-  private void pass(Duration time) {
+  private void advance(Duration time) {
     nanos += time.toNanos();
   }
 }

@@ -21,9 +21,9 @@ class DatabaseClockTest {
       new DatabaseClock(
           () -> {
             nanos += roundTrip.toNanos() / 2;
-            Instant answer = database;
+            Instant time = database;
             nanos += roundTrip.toNanos() / 2;
-            return answer;
+            return time;
           },
           () -> nanos,
           () -> wallClock);
@@ -34,7 +34,7 @@ class DatabaseClockTest {
   }
 
   @Test
-  void isNotReadBeforeItIsSet() {
+  void cannotBeReadBeforeItIsSet() {
     DatabaseClock fresh = new DatabaseClock(() -> database, () -> nanos, () -> wallClock);
 
     assertThatIllegalStateException().isThrownBy(fresh::now);
@@ -42,7 +42,7 @@ class DatabaseClockTest {
   }
 
   @Test
-  void tellsHowFarPostgresIsAheadOfTheWallClock() {
+  void reportsItsOffsetFromTheWallClock() {
     wallClock = START.plusSeconds(3600);
 
     clock.measure();
@@ -51,7 +51,7 @@ class DatabaseClockTest {
   }
 
   @Test
-  void takesNoNoticeOfAWallClockThatJumps() {
+  void ignoresAJumpOfTheWallClock() {
     wallClock = START.plusSeconds(3600);
 
     clock.measure();
@@ -60,26 +60,26 @@ class DatabaseClockTest {
   }
 
   @Test
-  void isMeasuredAnewAtOnceWhenAnAnswerDiffers() {
-    int[] told = {0};
-    clock.onChange(() -> told[0]++);
+  void isMeasuredAgainWhenPostgresReportsAnotherTime() {
+    int[] notifications = {0};
+    clock.onChange(() -> notifications[0]++);
     database = START.plusMillis(150);
 
     assertThat(clock.ask()).isEqualTo(database);
 
     assertThat(clock.now()).isEqualTo(database);
-    assertThat(told[0]).isEqualTo(1);
+    assertThat(notifications[0]).isEqualTo(1);
   }
 
   @Test
-  void goesOnByMonotonicTime() {
+  void advancesWithMonotonicTime() {
     nanos += Duration.ofMinutes(3).toNanos();
 
     assertThat(clock.now()).isEqualTo(START.plus(Duration.ofMinutes(3)));
   }
 
   @Test
-  void followsADatabaseThatJumped() {
+  void followsAJumpOfTheDatabaseClock() {
     database = START.minus(Duration.ofHours(1));
 
     clock.measure();
@@ -88,7 +88,7 @@ class DatabaseClockTest {
   }
 
   @Test
-  void takesTheAnswerForTheMiddleOfTheRoundTrip() {
+  void assumesThatPostgresReadItsClockInTheMiddleOfTheRoundTrip() {
     roundTrip = Duration.ofMillis(10);
 
     clock.measure();
@@ -97,13 +97,13 @@ class DatabaseClockTest {
   }
 
   @Test
-  void tellsItsListenersOfEveryMeasurement() {
-    int[] told = {0};
-    clock.onChange(() -> told[0]++);
+  void notifiesListenersOfEveryMeasurement() {
+    int[] notifications = {0};
+    clock.onChange(() -> notifications[0]++);
 
     clock.measure();
     clock.measure();
 
-    assertThat(told[0]).isEqualTo(2);
+    assertThat(notifications[0]).isEqualTo(2);
   }
 }

@@ -12,23 +12,23 @@ class RejectedRowTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"22001", "22021", "23502", "23514", "54000", "P0001"})
-  void aRowIsToBlameForItsDataAndWhatStandsAgainstThem(String state) {
-    assertThat(RejectedRow.reason(failure(state))).contains(state + ": refused");
+  void dataErrorsAndConstraintViolationsRejectTheRow(String state) {
+    assertThat(RejectedRow.reason(failure(state))).contains(state + ": rejected");
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"08006", "25006", "40P01", "42P01", "53100", "55P03", "57014", "57P01"})
-  void noRowIsToBlameForTheStateOfTheServer(String state) {
+  void failuresOfTheServerRejectNoRow(String state) {
     assertThat(RejectedRow.reason(failure(state))).isEmpty();
   }
 
   @Test
-  void noRowIsToBlameForWhatPostgresDidNotSay() {
+  void failuresWithoutAnSqlStateRejectNoRow() {
     assertThat(RejectedRow.reason(new SQLException("no state"))).isEmpty();
     assertThat(RejectedRow.reason(new IllegalStateException())).isEmpty();
   }
 
   private static Exception failure(String state) {
-    return new DataIntegrityViolationException("wrapped", new SQLException("refused", state));
+    return new DataIntegrityViolationException("wrapped", new SQLException("rejected", state));
   }
 }

@@ -36,7 +36,7 @@ class OrderTracesTest {
   @Configuration(proxyBeanMethods = false)
   @EnableConfigurationProperties(OrderTimeoutProperties.class)
   @Import({TracingConfiguration.class, OrderTraces.class})
-  static class Traced {
+  static class TracingTestConfiguration {
 
     @Bean
     DatabaseClock databaseClock() {
@@ -47,47 +47,47 @@ class OrderTracesTest {
     }
   }
 
-  private final ApplicationContextRunner asConfigured =
+  private final ApplicationContextRunner defaults =
       new ApplicationContextRunner()
           .withInitializer(new ConfigDataApplicationContextInitializer())
-          .withUserConfiguration(Traced.class);
+          .withUserConfiguration(TracingTestConfiguration.class);
 
   @Test
-  void areOffUntilTheyAreSwitchedOn() {
-    asConfigured.run(
+  void areOffByDefault() {
+    defaults.run(
         started -> {
           OrderTraces traces = started.getBean(OrderTraces.class);
           assertThat(started).doesNotHaveBean(Propagator.class);
-          assertThat(takeIn(traces, headers(PARENT))).isNull();
+          assertThat(intake(traces, headers(PARENT))).isNull();
           assertThat(publish(traces, PARENT)).isNull();
         });
   }
 
   @Test
-  void goOnFromTheHeaderToTheOrderAndOnToItsEvent() {
-    switchedOn(
+  void continueFromTheHeaderThroughTheOrderToItsEvent() {
+    withTracing(
         traces -> {
-          String kept = Objects.requireNonNull(takeIn(traces, headers(PARENT)));
-          assertThat(kept).matches(TRACEPARENT).contains(TRACE).isNotEqualTo(PARENT);
+          String stored = Objects.requireNonNull(intake(traces, headers(PARENT)));
+          assertThat(stored).matches(TRACEPARENT).contains(TRACE).isNotEqualTo(PARENT);
 
-          String published = publish(traces, kept);
-          assertThat(published).matches(TRACEPARENT).contains(TRACE).isNotIn(PARENT, kept);
+          String published = publish(traces, stored);
+          assertThat(published).matches(TRACEPARENT).contains(TRACE).isNotIn(PARENT, stored);
         });
   }
 
   @Test
-  void areNotKeptOfWhatItsProducerDoesNotSample() {
-    switchedOn(
-        traces -> assertThat(takeIn(traces, headers(PARENT.replaceFirst("01$", "00")))).isNull());
+  void areNotRecordedIfTheProducerDidNotSample() {
+    withTracing(
+        traces -> assertThat(intake(traces, headers(PARENT.replaceFirst("01$", "00")))).isNull());
   }
 
   @Test
-  void ofSeveralHeadersTheLastCounts() {
-    switchedOn(
+  void useTheLastOfSeveralHeaders() {
+    withTracing(
         traces -> {
           Headers headers = headers(PARENT.replace(TRACE, "1" + TRACE.substring(1)));
           headers.add("traceparent", PARENT.getBytes(ISO_8859_1));
-          assertThat(takeIn(traces, headers)).contains(TRACE);
+          assertThat(intake(traces, headers)).contains(TRACE);
         });
   }
 
@@ -105,31 +105,31 @@ class OrderTracesTest {
         "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more",
         "\u0000\uffff",
       })
-  void beginWhereTheHeaderIsOfNoUse(String unusable) {
-    switchedOn(
+  void startNewlyIfTheHeaderIsInvalid(String invalid) {
+    withTracing(
         traces ->
-            assertThat(takeIn(traces, headers(unusable)))
+            assertThat(intake(traces, headers(invalid)))
                 .matches(TRACEPARENT)
                 .doesNotContainIgnoringCase(TRACE));
   }
 
   @Test
-  void beginWhereTheHeaderIsMissingNullOrEndless() {
-    switchedOn(
+  void startNewlyIfTheHeaderIsMissingNullOrTooLong() {
+    withTracing(
         traces -> {
           Headers none = new RecordHeaders();
           Headers empty = new RecordHeaders().add("traceparent", null);
-          Headers endless = headers("01" + PARENT.substring(2) + "-x".repeat(500_000));
-          for (Headers headers : List.of(none, empty, endless)) {
-            assertThat(takeIn(traces, headers)).matches(TRACEPARENT).doesNotContain(TRACE);
+          Headers tooLong = headers("01" + PARENT.substring(2) + "-x".repeat(500_000));
+          for (Headers headers : List.of(none, empty, tooLong)) {
+            assertThat(intake(traces, headers)).matches(TRACEPARENT).doesNotContain(TRACE);
           }
         });
   }
 
   @Test
-  void takeWhateverStandsInTheHeaders() {
+  void acceptAnyBytesInTheHeaders() {
     Random random = new Random(5);
-    switchedOn(
+    withTracing(
         traces -> {
           for (int i = 0; i < 20_000; i++) {
             byte[] parent = PARENT.getBytes(ISO_8859_1);
@@ -138,33 +138,33 @@ class OrderTracesTest {
             state[random.nextInt(state.length)] = (byte) random.nextInt();
             Headers headers =
                 new RecordHeaders().add("traceparent", parent).add("tracestate", state);
-            String kept = takeIn(traces, headers);
-            if (kept != null) {
-              assertThat(kept).matches(TRACEPARENT);
+            String stored = intake(traces, headers);
+            if (stored != null) {
+              assertThat(stored).matches(TRACEPARENT);
             }
           }
         });
   }
 
-  private void switchedOn(Consumer<OrderTraces> test) {
-    asConfigured
+  private void withTracing(Consumer<OrderTraces> test) {
+    defaults
         .withPropertyValues(
             "management.tracing.export.enabled=true", "management.tracing.sampling.probability=1")
         .run(started -> test.accept(started.getBean(OrderTraces.class)));
   }
 
-  private static @Nullable String takeIn(OrderTraces traces, Headers headers) {
-    OrderSpan span = traces.takeIn("o", "order-created", 3, 7, headers);
+  private static @Nullable String intake(OrderTraces traces, Headers headers) {
+    OrderSpan span = traces.startIntake("o", "order-created", 3, 7, headers);
     return span == null ? null : span.traceparent();
   }
 
-  private static @Nullable String publish(OrderTraces traces, String kept) {
-    OrderSpan span = traces.publish(kept, "o", "order-cancelled", new UUID(1, 2));
+  private static @Nullable String publish(OrderTraces traces, String stored) {
+    OrderSpan span = traces.startPublication(stored, "o", "order-cancelled", new UUID(1, 2));
     if (span == null) {
       return null;
     }
     Headers headers = new RecordHeaders();
-    span.passOn(headers);
+    span.injectInto(headers);
     Header header = headers.lastHeader("traceparent");
     return new String(header.value(), ISO_8859_1);
   }

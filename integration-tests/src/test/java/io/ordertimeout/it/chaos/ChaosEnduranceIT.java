@@ -1,0 +1,25 @@
+package io.ordertimeout.it.chaos;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Half an hour of faults from a random seed. The system properties {@code chaos.minutes}, {@code
+ * chaos.seed} and {@code chaos.rate} change the duration, the seed and the orders per second.
+ */
+@Tag("endurance")
+class ChaosEnduranceIT {
+
+  @Test
+  @Timeout(value = 6, unit = TimeUnit.HOURS)
+  void everyPromiseIsKeptUnderRandomFaults() throws IOException, InterruptedException {
+    Duration length = Duration.ofMinutes(Long.getLong("chaos.minutes", 30));
+    long seed = Long.getLong("chaos.seed", ThreadLocalRandom.current().nextLong(1_000_000));
+    new Chaos(length, seed, Integer.getInteger("chaos.rate", 500)).assertPromisesAreKept();
+  }
+}

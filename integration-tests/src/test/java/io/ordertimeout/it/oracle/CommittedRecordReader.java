@@ -1,0 +1,99 @@
+package io.ordertimeout.it.oracle;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.errors.WakeupException;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.jspecify.annotations.Nullable;
+
+/** Reads all committed records of the topics from their beginning. Thread-safe. */
+final class CommittedRecordReader implements AutoCloseable {
+
+  private final Consumer<byte[], byte @Nullable []> consumer;
+  private final ObservedRecords records;
+  private final Map<TopicPartition, Long> positions = new ConcurrentHashMap<>();
+  private final AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
+  private final Thread thread = new Thread(this::run, "committed-record-reader");
+  private volatile boolean closed;
+
+  private CommittedRecordReader(
+      Consumer<byte[], byte @Nullable []> consumer, ObservedRecords records) {
+    this.consumer = consumer;
+    this.records = records;
+  }
+
+  static CommittedRecordReader start(
+      String bootstrapServers, Collection<TopicPartition> partitions, ObservedRecords records) {
+    Consumer<byte[], byte @Nullable []> consumer =
+        new KafkaConsumer<>(
+            Map.of(
+                ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG,
+                bootstrapServers,
+                ConsumerConfig.ISOLATION_LEVEL_CONFIG,
+                "read_committed",
+                ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG,
+                100,
+                ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG,
+                false),
+            new ByteArrayDeserializer(),
+            new ByteArrayDeserializer());
+    consumer.assign(partitions);
+    consumer.seekToBeginning(partitions);
+    CommittedRecordReader reader = new CommittedRecordReader(consumer, records);
+    reader.thread.start();
+    return reader;
+  }
+
+  private void run() {
+    try (consumer) {
+      while (!closed) {
+        read();
+      }
+    } catch (WakeupException e) {
+      // closed
+    } catch (RuntimeException e) {
+      failure.set(e);
+    }
+  }
+
+  private void read() {
+    try {
+      consumer.poll(Duration.ofMillis(500)).forEach(records::add);
+      // The position is past transaction markers, which are not records.
+      for (TopicPartition partition : consumer.assignment()) {
+        positions.put(partition, consumer.position(partition));
+      }
+    } catch (TimeoutException e) {
+      // Kafka is unavailable; reading resumes when it is back.
+    }
+  }
+
+  /** Returns whether everything below those offsets was read. */
+  boolean hasRead(Map<TopicPartition, Long> ends) {
+    RuntimeException thrown = failure.get();
+    if (thrown != null) {
+      throw new IllegalStateException("the topics could not be read", thrown);
+    }
+    return ends.entrySet().stream()
+        .allMatch(end -> positions.getOrDefault(end.getKey(), 0L) >= end.getValue());
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    consumer.wakeup();
+    try {
+      thread.join(10_000);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

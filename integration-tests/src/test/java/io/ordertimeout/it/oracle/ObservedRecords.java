@@ -1,0 +1,196 @@
+package io.ordertimeout.it.oracle;
+
+import static io.ordertimeout.it.oracle.DeadLetterJudge.GARBAGE_HEADER;
+import static io.ordertimeout.it.oracle.DeadLetterJudge.header;
+
+import io.ordertimeout.it.oracle.HistoryEvent.Cancellation;
+import io.ordertimeout.it.oracle.HistoryEvent.Closing;
+import io.ordertimeout.it.oracle.HistoryEvent.Conflict;
+import io.ordertimeout.it.oracle.HistoryEvent.Creation;
+import io.ordertimeout.it.oracle.HistoryEvent.Payment;
+import io.ordertimeout.it.support.TopicNames;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The committed records of all topics, grouped by order. A record in Kafka counts, even if its
+ * producer never received the acknowledgement. Thread-safe.
+ */
+final class ObservedRecords {
+
+  /** The records of one order. */
+  private static final class OrderRecords {
+    final List<Creation> creations = new ArrayList<>(1);
+    final List<Payment> payments = new ArrayList<>(1);
+    final List<Closing> closings = new ArrayList<>(1);
+    final List<Cancellation> cancellations = new ArrayList<>(1);
+    final List<Conflict> conflicts = new ArrayList<>(1);
+  }
+
+  private final TopicNames topics;
+  private final Map<String, OrderRecords> orders = new HashMap<>();
+  private final DeadLetterJudge deadLetters = new DeadLetterJudge();
+  private final Set<RecordPosition> inputs = new HashSet<>();
+  private long cancellations;
+
+  ObservedRecords(TopicNames topics) {
+    this.topics = topics;
+  }
+
+  synchronized void add(ConsumerRecord<byte[], byte @Nullable []> record) {
+    String topic = record.topic();
+    if (topics.inputs().contains(topic)) {
+      inputs.add(RecordPosition.of(record));
+    }
+    if (topics.deadLetters().contains(topic)) {
+      deadLetters.addDeadLetter(record);
+    } else if (header(record, GARBAGE_HEADER) != null) {
+      deadLetters.addGarbage(record);
+    } else {
+      JsonNode body = JsonMapper.shared().readTree(Objects.requireNonNull(record.value()));
+      OrderRecords order =
+          orders.computeIfAbsent(body.path("orderId").asString(), id -> new OrderRecords());
+      if (topic.equals(topics.created())) {
+        order.creations.add(creation(record, body));
+      } else if (topic.equals(topics.paid())) {
+        order.payments.add(payment(record, body));
+      } else if (topic.equals(topics.closed())) {
+        order.closings.add(new Closing(RecordPosition.of(record), appendedAt(record), null));
+      } else if (topic.equals(topics.cancelled())) {
+        order.cancellations.add(cancellation(record, body));
+        cancellations++;
+      } else {
+        order.conflicts.add(conflict(record, body));
+      }
+    }
+  }
+
+  private static Creation creation(ConsumerRecord<?, ?> record, JsonNode body) {
+    Instant createdAt = Objects.requireNonNullElse(instant(body, "createdAt"), appendedAt(record));
+    Instant payBy = instant(body, "payBy");
+    return new Creation(
+        RecordPosition.of(record),
+        appendedAt(record),
+        createdAt,
+        payBy == null ? createdAt.plus(Duration.parse(text(body, "timeout"))) : payBy);
+  }
+
+  private static Payment payment(ConsumerRecord<?, ?> record, JsonNode body) {
+    return new Payment(
+        RecordPosition.of(record),
+        appendedAt(record),
+        null,
+        text(body, "paymentId"),
+        Objects.requireNonNullElse(instant(body, "paidAt"), appendedAt(record)));
+  }
+
+  private static Cancellation cancellation(ConsumerRecord<byte[], ?> record, JsonNode body) {
+    return new Cancellation(
+        RecordPosition.of(record),
+        appendedAt(record),
+        text(body, "eventId"),
+        text(body, "reason"),
+        instant(body, "createdAt"),
+        instant(body, "deadline"),
+        instant(body, "cancelledAt"),
+        fault(record, body, "io.ordertimeout.order-cancelled"));
+  }
+
+  private static Conflict conflict(ConsumerRecord<byte[], ?> record, JsonNode body) {
+    return new Conflict(
+        RecordPosition.of(record),
+        appendedAt(record),
+        text(body, "eventId"),
+        text(body, "paymentId"),
+        text(body, "kind"),
+        instant(body, "paidAt"),
+        instant(body, "deadline"),
+        instant(body, "cancelledAt"),
+        fault(record, body, "io.ordertimeout.order-payment-conflict"));
+  }
+
+  private static @Nullable String fault(
+      ConsumerRecord<byte[], ?> record, JsonNode body, String type) {
+    if (!new String(record.key(), StandardCharsets.UTF_8).equals(text(body, "orderId"))) {
+      return "the record key differs from the order id";
+    }
+    if (text(body, "eventId").isEmpty() || !text(body, "eventId").equals(header(record, "ce_id"))) {
+      return "ce_id differs from the event id: " + header(record, "ce_id");
+    }
+    return type.equals(header(record, "ce_type"))
+        ? null
+        : "wrong ce_type: " + header(record, "ce_type");
+  }
+
+  private static Instant appendedAt(ConsumerRecord<?, ?> record) {
+    return Instant.ofEpochMilli(record.timestamp());
+  }
+
+  private static String text(JsonNode body, String field) {
+    return body.path(field).asString("");
+  }
+
+  private static @Nullable Instant instant(JsonNode body, String field) {
+    return body.has(field) ? Instant.parse(body.path(field).asString()) : null;
+  }
+
+  /** Returns the number of published cancellations so far, including repetitions. */
+  synchronized long cancellations() {
+    return cancellations;
+  }
+
+  synchronized DeadLetterJudge deadLetters() {
+    return deadLetters;
+  }
+
+  synchronized boolean contains(RecordPosition position) {
+    return inputs.contains(position);
+  }
+
+  /** Returns the histories of all orders that occur in Kafka or in the table. */
+  synchronized List<OrderHistory> histories(
+      Acknowledgements acknowledgements, Map<String, OrderRow> rows) {
+    return Stream.concat(orders.keySet().stream(), rows.keySet().stream())
+        .distinct()
+        .map(
+            orderId -> {
+              OrderRecords order = orders.getOrDefault(orderId, new OrderRecords());
+              return new OrderHistory(
+                  orderId,
+                  List.copyOf(order.creations),
+                  order.payments.stream()
+                      .map(
+                          p ->
+                              new Payment(
+                                  p.position(),
+                                  p.appendedAt(),
+                                  acknowledgements.at(p.position()),
+                                  p.paymentId(),
+                                  p.paidAt()))
+                      .toList(),
+                  order.closings.stream()
+                      .map(
+                          c ->
+                              new Closing(
+                                  c.position(), c.appendedAt(), acknowledgements.at(c.position())))
+                      .toList(),
+                  List.copyOf(order.cancellations),
+                  List.copyOf(order.conflicts),
+                  rows.get(orderId));
+            })
+        .toList();
+  }
+}

@@ -1,0 +1,297 @@
+package io.ordertimeout.it.outage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.ordertimeout.embedded.EmbeddedKafka;
+import io.ordertimeout.embedded.EmbeddedPlatform;
+import io.ordertimeout.it.support.Interceptors;
+import io.ordertimeout.it.support.PublishedEvent;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.Shop;
+import io.ordertimeout.it.support.TestEnvironment;
+import io.ordertimeout.it.traffic.Deadlines;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ConsumerGroupDescription;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
+import org.apache.kafka.clients.admin.MemberDescription;
+import org.apache.kafka.clients.admin.NewPartitionReassignment;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.TopicPartition;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A partition without a leader: the second of two brokers is the only replica of the payments of
+ * shard 0, and is stopped. Everything else is on the first broker.
+ */
+@Tag("faults")
+@Order(20)
+class LeaderUnavailableIT {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  /** How long the service may wait for the offsets of the partition without a leader. */
+  private static final Duration QUESTION_TIMEOUT = Duration.ofSeconds(20);
+
+  /** Less than the other shards would wait if that question held them back. */
+  private static final Duration PROMPT = Duration.ofSeconds(15);
+
+  @TempDir private static Path directory;
+  private static EmbeddedPlatform platform;
+  private static EmbeddedKafka second;
+
+  private Scenario scenario;
+
+  @BeforeAll
+  static void startPlatform() {
+    platform = EmbeddedPlatform.startTemporary();
+    second = platform.secondBroker(directory);
+  }
+
+  @AfterAll
+  static void stopPlatform() {
+    second.close();
+    platform.close();
+  }
+
+  @BeforeEach
+  void open() {
+    TestEnvironment environment = TestEnvironment.of(platform);
+    scenario = Scenario.on(environment, environment);
+    // Kafka creates its internal topics on first use; they must be on the first broker.
+    scenario.committed(Map.of());
+    scenario.transactionalShop().close();
+    start(second);
+    moveToSecond(new TopicPartition(scenario.topics().paid(), 0));
+  }
+
+  @AfterEach
+  void close() {
+    second.stop();
+    scenario.close();
+  }
+
+  @Test
+  void onlyOrdersWhosePaymentsCannotBeReadWait() {
+    try (Service service = startService();
+        Shop shop = scenario.transactionalShop()) {
+      service.awaitReady(true);
+      createPending("paid", 0);
+      for (int partition = 0; partition < Scenario.PARTITIONS; partition++) {
+        createPending("unpaid-" + partition, partition);
+      }
+      // The payment is committed once nobody can read it any more.
+      shop.transactions().beginTransaction();
+      Shop.await(shop.send(scenario.payment("paid", 0)));
+      String member = member();
+      second.stop();
+      shop.transactions().commitTransaction();
+
+      Deadlines.passNow(scenario.database(), "paid", "unpaid-0", "unpaid-1", "unpaid-2");
+
+      assertPrompt(scenario.outcomes().awaitCancelled("unpaid-1"));
+      assertPrompt(scenario.outcomes().awaitCancelled("unpaid-2"));
+      awaitLagAbove(service, 0);
+      double lag = lag(service);
+      assertThatOtherShardsAreServed();
+      awaitLagAbove(service, lag + 3);
+      await("an old heartbeat of shard 0")
+          .atMost(PATIENCE)
+          .until(() -> secondsSinceHeartbeat(0) > 5);
+      for (int shard = 1; shard < Scenario.PARTITIONS; shard++) {
+        int other = shard;
+        await("a recent heartbeat of shard " + other)
+            .atMost(PATIENCE)
+            .until(() -> secondsSinceHeartbeat(other) < 3);
+      }
+      service.awaitReady(false);
+      assertThat(service.gauge("order.timeout.failing", "step", "intake-0")).isZero();
+      assertThat(member()).isEqualTo(member);
+
+      start(second);
+
+      assertDecided();
+      service.awaitReady(true);
+      assertThat(member()).isEqualTo(member);
+      assertThat(service.counter("order.timeout.repaired")).isZero();
+    }
+  }
+
+  @Test
+  void aServiceThatStartsMeanwhileServesTheOtherShards() {
+    try (Service service = startService()) {
+      service.awaitReady(true);
+      createPending("paid", 0);
+      createPending("unpaid-0", 0);
+      scenario.awaitQuiet();
+      assertThat(service.gauge("order.timeout.pending")).isEqualTo(2);
+    }
+    scenario.pay("paid", 0);
+    Deadlines.passNow(scenario.database(), "paid", "unpaid-0");
+    assertThatAServiceWithoutTheLeaderServesTheOtherShards();
+  }
+
+  @Test
+  void aServiceThatStartsForTheFirstTimeServesTheOtherShards() {
+    Instant deadline = Scenario.in(Duration.ofSeconds(1));
+    scenario.create("paid", 0, deadline);
+    scenario.create("unpaid-0", 0, deadline);
+    scenario.pay("paid", 0);
+    assertThatAServiceWithoutTheLeaderServesTheOtherShards();
+  }
+
+  private void assertThatAServiceWithoutTheLeaderServesTheOtherShards() {
+    second.stop();
+    try (Service service = startService()) {
+      assertThatOtherShardsAreServed();
+
+      start(second);
+
+      assertDecided();
+      service.awaitReady(true);
+    }
+  }
+
+  /** Starts the service with a longer time-out of its questions for end offsets. */
+  private Service startService() {
+    return scenario.startService(
+        List.of(
+            Interceptors.beans(
+                Admin.class,
+                call -> {
+                  Object[] arguments = call.getArguments();
+                  if (call.getMethod().getName().equals("listOffsets") && arguments.length > 1) {
+                    ((ListOffsetsOptions) arguments[1])
+                        .timeoutMs((int) QUESTION_TIMEOUT.toMillis());
+                  }
+                  return call.proceed();
+                })));
+  }
+
+  private void createPending(String orderId, int partition) {
+    scenario.create(orderId, partition, Scenario.in(Duration.ofHours(1)));
+    scenario.awaitState(orderId, "PENDING");
+  }
+
+  private void assertThatOtherShardsAreServed() {
+    for (int i = 0; i < 5; i++) {
+      String orderId = "meanwhile-" + i;
+      scenario.create(orderId, 1 + i % 2, Scenario.in(Duration.ofMillis(500)));
+      PublishedEvent cancelled = scenario.outcomes().awaitCancelled(orderId);
+      // The first one may have waited for the start of the service.
+      if (i > 0) {
+        assertPrompt(cancelled);
+      }
+    }
+    // Created orders of shard 0 are still stored.
+    scenario.create("unpaid-too", 0, Scenario.in(Duration.ZERO));
+    scenario.awaitState("unpaid-too", "PENDING");
+    assertThat(scenario.database().state("unpaid-0")).isEqualTo("PENDING");
+    assertThat(scenario.database().state("paid")).isEqualTo("PENDING");
+  }
+
+  private void assertDecided() {
+    scenario.awaitState("paid", "PAID");
+    scenario.outcomes().awaitCancelled("unpaid-0");
+    scenario.outcomes().awaitCancelled("unpaid-too");
+    scenario.awaitQuiet();
+    assertThat(scenario.outcomes().cancelled("paid")).isEmpty();
+    assertThat(scenario.outcomes().cancelled("unpaid-0")).hasSize(1);
+    assertThat(scenario.outcomes().conflicts()).isEmpty();
+  }
+
+  private static void assertPrompt(PublishedEvent event) {
+    assertThat(Duration.between(event.instant("deadline"), event.instant("cancelledAt")))
+        .as(event.key())
+        .isBetween(Duration.ZERO, PROMPT);
+  }
+
+  private static void awaitLagAbove(Service service, double seconds) {
+    await("a watermark lag above " + seconds + " s")
+        .atMost(PATIENCE)
+        .until(() -> lag(service) > seconds);
+  }
+
+  private static double lag(Service service) {
+    return service.gauge("order.timeout.watermark.lag", "shard", "0");
+  }
+
+  private double secondsSinceHeartbeat(int shard) {
+    return Double.parseDouble(
+        scenario
+            .database()
+            .text(
+                "select extract(epoch from clock_timestamp() - alive_at)::text"
+                    + " from shard_heartbeat where shard = ?",
+                shard));
+  }
+
+  /** Returns the id of the service's consumer in its group; a new consumer gets a new id. */
+  private String member() {
+    ConsumerGroupDescription group =
+        Scenario.get(
+            Objects.requireNonNull(
+                scenario
+                    .admin()
+                    .describeConsumerGroups(List.of(scenario.name()))
+                    .describedGroups()
+                    .get(scenario.name())));
+    return group.members().stream()
+        .map(MemberDescription::consumerId)
+        .collect(Collectors.joining(","));
+  }
+
+  private void moveToSecond(TopicPartition partition) {
+    List<Integer> replicas = List.of(EmbeddedKafka.SECOND);
+    Scenario.get(
+        scenario
+            .admin()
+            .alterPartitionReassignments(
+                Map.of(partition, Optional.of(new NewPartitionReassignment(replicas))))
+            .all());
+    await("the reassignment")
+        .atMost(PATIENCE)
+        .until(
+            () -> {
+              TopicDescription topic =
+                  Scenario.get(
+                      Objects.requireNonNull(
+                          scenario
+                              .admin()
+                              .describeTopics(List.of(partition.topic()))
+                              .topicNameValues()
+                              .get(partition.topic())));
+              return topic.partitions().get(partition.partition()).replicas().stream()
+                  .map(Node::id)
+                  .toList()
+                  .equals(replicas);
+            });
+  }
+
+  private static void start(EmbeddedKafka broker) {
+    try {
+      broker.start();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

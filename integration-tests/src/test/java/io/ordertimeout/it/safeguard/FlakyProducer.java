@@ -1,0 +1,59 @@
+package io.ordertimeout.it.safeguard;
+
+import io.ordertimeout.it.support.Interceptors;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.aopalliance.intercept.MethodInvocation;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+
+/**
+ * A producer that needs three attempts for each record: the first is rejected, and the second is
+ * taken by Kafka, but its acknowledgement is lost.
+ */
+final class FlakyProducer {
+
+  private static final long REJECTION_MILLIS = 50;
+
+  private final Map<String, Integer> attempts = new ConcurrentHashMap<>();
+
+  BeanPostProcessor interceptor() {
+    return Interceptors.beans(
+        Producer.class,
+        call -> call.getMethod().getName().equals("send") ? send(call) : call.proceed());
+  }
+
+  /** Returns the number of orders with the prefix whose event was attempted at least once. */
+  long attempted(String orderIdPrefix) {
+    return attempts.keySet().stream().filter(orderId -> orderId.startsWith(orderIdPrefix)).count();
+  }
+
+  // The callback completes the future that the caller awaits.
+  @SuppressWarnings({"unchecked", "FutureReturnValueIgnored"})
+  private @Nullable Object send(MethodInvocation call) throws Throwable {
+    ProducerRecord<byte[], byte[]> record = (ProducerRecord<byte[], byte[]>) call.getArguments()[0];
+    String orderId = new String(record.key(), StandardCharsets.UTF_8);
+    int attempt = attempts.merge(orderId, 1, Integer::sum);
+    if (attempt > 2) {
+      return call.proceed();
+    }
+    CompletableFuture<RecordMetadata> acknowledgement = new CompletableFuture<>();
+    TimeoutException failure = new TimeoutException("attempt " + attempt);
+    if (attempt == 1) {
+      CompletableFuture.delayedExecutor(REJECTION_MILLIS, TimeUnit.MILLISECONDS)
+          .execute(() -> acknowledgement.completeExceptionally(failure));
+    } else {
+      ((Producer<byte[], byte[]>) Objects.requireNonNull(call.getThis()))
+          .send(record, (metadata, lost) -> acknowledgement.completeExceptionally(failure));
+    }
+    return acknowledgement;
+  }
+}

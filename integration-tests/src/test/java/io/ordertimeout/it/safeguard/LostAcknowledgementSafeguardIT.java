@@ -1,0 +1,74 @@
+package io.ordertimeout.it.safeguard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.ordertimeout.it.oracle.Verdict;
+import io.ordertimeout.it.oracle.Violation.Kind;
+import io.ordertimeout.it.support.Scenario;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+
+/** Cancellations that Kafka first rejects, and then takes without an acknowledgement. */
+@Tag("faults")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class LostAcknowledgementSafeguardIT {
+
+  private static final int ORDERS = 10;
+
+  private final FlakyProducer producer = new FlakyProducer();
+  private final Scenario scenario = Scenario.create();
+  private final SabotagedService sabotaged =
+      SabotagedService.start(scenario, List.of(producer.interceptor()));
+
+  @AfterEach
+  void restore() {
+    sabotaged.safeguards().restoreAll();
+  }
+
+  @AfterAll
+  void close() {
+    sabotaged.close();
+  }
+
+  @Test
+  void withAllSafeguardsRepeatedCancellationsHaveTheSameId() {
+    Verdict verdict = run("all-");
+
+    assertThat(verdict.brokenPromises()).isEmpty();
+    assertThat(verdict.inState("CANCELLED")).isEqualTo(ORDERS);
+    assertThat(verdict.repeated()).isEqualTo(ORDERS);
+  }
+
+  @Test
+  void withoutTheOutboxCancellationsAreNeverPublished() {
+    Verdict verdict = run("outbox-", Safeguard.OUTBOX);
+
+    assertThat(verdict.violationCounts()).as("%s", verdict).isEqualTo(Map.of(Kind.LOST, ORDERS));
+    assertThat(verdict.inState("CANCELLED")).isEqualTo(ORDERS);
+  }
+
+  @Test
+  void withoutStableIdsOneCancellationBecomesTwo() {
+    Verdict verdict = run("ids-", Safeguard.STABLE_EVENT_IDS);
+
+    assertThat(verdict.violationCounts())
+        .as("%s", verdict)
+        .isEqualTo(Map.of(Kind.DECIDED_TWICE, ORDERS));
+  }
+
+  private Verdict run(String prefix, Safeguard... removed) {
+    sabotaged.safeguards().remove(removed);
+    sabotaged.create(prefix, ORDERS, Scenario.in(Duration.ofSeconds(1)));
+    await("first attempts")
+        .atMost(SabotagedService.PATIENCE)
+        .until(() -> producer.attempted(prefix) == ORDERS);
+    return sabotaged.judge(prefix);
+  }
+}

@@ -1,0 +1,86 @@
+package io.ordertimeout.it.safeguard;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** A safeguard of the service that {@link SafeguardRemover} can remove. */
+enum Safeguard {
+  /** Waits until all payments that were appended before the deadline are stored. */
+  WATERMARK_GATE,
+  /** Cancels an order only if it is still pending. */
+  STATE_CHECK_IN_DECISION("set state = 'CANCELLED'", "and (\\w\\.)?state = 'PENDING'", ""),
+  /** Checks the watermark again in the deciding statement. */
+  WATERMARK_IN_DECISION(
+      "set state = 'CANCELLED'", "least\\((\\?[^,]*),", "least(greatest($1, 'infinity'),"),
+  /** Cancels an order only if Postgres's clock has passed its deadline. */
+  POSTGRES_CLOCK_IN_DECISION(
+      "set state = 'CANCELLED'", "least\\((\\?[^,]*), *clock_timestamp\\(\\)\\)", "$1"),
+  /** Keeps a decided event in Postgres until Kafka has acknowledged it. */
+  OUTBOX,
+  /** Publishes a repeated event under the id of the first one. */
+  STABLE_EVENT_IDS,
+  /** Settles an order only if it is still pending. */
+  STATE_CHECK_IN_SETTLING(
+      "close_reason = excluded.close_reason", "where \\w\\.state = 'PENDING'", ""),
+  /** Registers an order only once. */
+  CREATION_CHECK_IN_REGISTRATION(
+      "insert into order_deadline", "where \\w\\.created_at is null", ""),
+  /** Remembers the conflict of a payment after it was published. */
+  CONFLICT_DEDUPLICATION,
+  /** Commits offsets to Kafka only after the records are stored. */
+  KAFKA_COMMIT_AFTER_STORE,
+  /** Stores positions in Postgres in the same transaction as the records. */
+  POSTGRES_POSITIONS_WITH_STORE,
+  /** Arms due orders again that the decision left pending. */
+  REARMING("as paused", "(\\w\\.)?state = 'PENDING'", "false and $0"),
+  /** Arms orders in the wheel once they are registered. */
+  ARMING_OF_REGISTERED,
+  /** Loads the pending orders of a shard when it is taken over. */
+  REBUILD("(deadline, id) >", "and \\(deadline, id\\) >", "and false and (deadline, id) >"),
+  /** Compares the wheel with Postgres, for which it pages through the pending orders. */
+  RECONCILER("(deadline, id) >", "and \\(deadline, id\\) >", "and false and (deadline, id) >");
+
+  private final String fragment;
+  private final Pattern part;
+  private final String replacement;
+
+  /** A safeguard that is not removed by rewriting one statement. */
+  Safeguard() {
+    this("", "", "");
+  }
+
+  /**
+   * A part of a statement.
+   *
+   * @param fragment identifies the statement
+   * @param part pattern of the part
+   * @param replacement what removes the safeguard
+   */
+  Safeguard(String fragment, String part, String replacement) {
+    this.fragment = fragment;
+    this.part = Pattern.compile(part);
+    this.replacement = replacement;
+  }
+
+  /** Returns whether a part of this statement is the safeguard. */
+  boolean isIn(String sql) {
+    if (fragment.isEmpty() || !sql.contains(fragment)) {
+      return false;
+    }
+    // Settlements are inserted into the same table.
+    return this != CREATION_CHECK_IN_REGISTRATION || part.matcher(sql).find();
+  }
+
+  /**
+   * Returns the statement without the safeguard.
+   *
+   * @throws IllegalStateException if the statement does not contain it
+   */
+  String removedFrom(String sql) {
+    Matcher found = part.matcher(sql);
+    if (!found.find()) {
+      throw new IllegalStateException(this + ": '" + part + "' does not occur in: " + sql);
+    }
+    return found.replaceAll(replacement);
+  }
+}

@@ -1,0 +1,79 @@
+package io.ordertimeout.orders.access;
+
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.http.ProblemDetail;
+import org.springframework.security.access.AccessDeniedException;
+import org.springframework.security.authentication.InsufficientAuthenticationException;
+import org.springframework.security.core.AuthenticationException;
+import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.security.web.AuthenticationEntryPoint;
+import org.springframework.security.web.access.AccessDeniedHandler;
+import org.springframework.security.web.authentication.AuthenticationFailureHandler;
+import org.springframework.security.web.csrf.CsrfException;
+import org.springframework.stereotype.Component;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Responds to failed authentication and denied access with problem details (RFC 9457). The response
+ * never contains a {@code WWW-Authenticate} challenge: a browser would ask for a password and then
+ * add it to cross-site requests too. Thread-safe.
+ */
+@Component
+class SecurityProblemHandler
+    implements AuthenticationEntryPoint, AccessDeniedHandler, AuthenticationFailureHandler {
+
+  private final JsonMapper json;
+
+  SecurityProblemHandler(JsonMapper json) {
+    this.json = json;
+  }
+
+  @Override
+  public void commence(
+      HttpServletRequest request, HttpServletResponse response, AuthenticationException failure)
+      throws IOException {
+    write(
+        response,
+        HttpStatus.UNAUTHORIZED,
+        failure instanceof InsufficientAuthenticationException
+            ? "log in first, as a viewer or an operator"
+            : "wrong user name or password, or invalid token");
+  }
+
+  @Override
+  public void onAuthenticationFailure(
+      HttpServletRequest request, HttpServletResponse response, AuthenticationException failure)
+      throws IOException {
+    write(response, HttpStatus.UNAUTHORIZED, "wrong user name or password");
+  }
+
+  @Override
+  public void handle(
+      HttpServletRequest request, HttpServletResponse response, AccessDeniedException denied)
+      throws IOException {
+    if (!(denied instanceof CsrfException)) {
+      write(response, HttpStatus.FORBIDDEN, "your role does not permit this");
+    } else if (SecurityContextHolder.getContext().getAuthentication() == null) {
+      write(
+          response,
+          HttpStatus.UNAUTHORIZED,
+          "log in first, as an operator; a browser must also send the CSRF token of its session");
+    } else {
+      write(
+          response,
+          HttpStatus.FORBIDDEN,
+          "the request lacks the CSRF token of its session; reload the page");
+    }
+  }
+
+  void write(HttpServletResponse response, HttpStatus status, String detail) throws IOException {
+    ProblemDetail problem = ProblemDetail.forStatusAndDetail(status, detail);
+    response.setStatus(status.value());
+    response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
+    json.writeValue(response.getOutputStream(), problem);
+  }
+}

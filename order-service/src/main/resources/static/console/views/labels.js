@@ -1,0 +1,27 @@
+import { badge, orderId, untrusted, viewLink } from '../dom.js';
+
+// Labels that several views share.
+
+const ORDER_STATES = {
+  PENDING: ['wait', 'Pending'],
+  PAID: ['ok', 'Paid'],
+  CLOSED: ['closed', 'Closed'],
+  CANCELLED: ['bad', 'Cancelled'],
+};
+
+/** Pairs of an order state and its label. */
+export const ORDER_STATE_LABELS = Object.entries(ORDER_STATES).map(([state, [, label]]) => [state, label]);
+
+export function orderStateBadge(state) {
+  const [level, label] = ORDER_STATES[state] ?? ['info', state];
+  return badge(level, label);
+}
+
+export function orderLink(id) {
+  return viewLink('order', { id }, orderId(id));
+}
+
+/** The orders that a pause covers. */
+export function pauseScope(channel) {
+  return channel === null || channel === undefined ? 'all orders' : ['channel ', untrusted(channel)];
+}
