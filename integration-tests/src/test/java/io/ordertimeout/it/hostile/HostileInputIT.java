@@ -223,7 +223,7 @@ class HostileInputIT {
     scenario.awaitQuiet();
 
     assertThat(output.getAll())
-        .contains("to the dead-letter topic", "for orders that are paid already", "ERROR: not now")
+        .contains("were dead-lettered", "for orders that are already paid", "ERROR: not now")
         .doesNotContain(secret, amount);
     assertThat(output.getAll().lines()).noneMatch(line -> line.contains(forged));
     List<PublishedEvent> letters = scenario.outcomes().deadLetters(topics.created());
@@ -286,6 +286,8 @@ class HostileInputIT {
   @Test
   void aTimestampOutsideTheRangeOfPostgresStopsNothing()
       throws ExecutionException, InterruptedException {
+    // Before it has positions, the service skips records that are older than its start.
+    service.awaitReady(true);
     useProducerTimestamps();
     for (long timestampMillis : new long[] {0, 1, Long.MAX_VALUE}) {
       String orderId = "at-" + timestampMillis;

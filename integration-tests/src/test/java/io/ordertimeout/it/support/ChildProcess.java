@@ -48,7 +48,7 @@ public final class ChildProcess {
 
   /** The log file of that name. */
   public static Path log(String logName) {
-    return Path.of(System.getProperty("service.logs"), logName + ".log");
+    return Path.of(System.getProperty("service.logs", "target/service-logs"), logName + ".log");
   }
 
   public boolean isAlive() {

@@ -2,6 +2,7 @@ package io.ordertimeout.it.support;
 
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.sift.AbstractDiscriminator;
+import java.nio.file.Path;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -41,6 +42,12 @@ public final class LogOwnership implements BeforeAllCallback, TestInstancePreCon
     return testClass.getSimpleName();
   }
 
+  /** The log file of a test class, by its simple name. */
+  static Path file(String testClass) {
+    return Path.of(System.getProperty("test.logs", "target/test-logs"), testClass + ".log");
+  }
+
+  /** The simple name of the test class that owns the current thread. */
   static String current() {
     return OWNER.get();
   }

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
@@ -53,7 +54,7 @@ public final class Scenario implements AutoCloseable {
   private Scenario(TestEnvironment environment, TestEnvironment ofServices, boolean prepared) {
     this.environment = environment;
     this.ofServices = ofServices;
-    this.name = "it_" + UUID.randomUUID().toString().replace("-", "");
+    this.name = namePrefix(LogOwnership.current()) + UUID.randomUUID().toString().substring(0, 8);
     this.topics = TopicNames.of(name);
     this.database =
         prepared ? Database.create(environment, name) : Database.createEmpty(environment, name);
@@ -65,6 +66,11 @@ public final class Scenario implements AutoCloseable {
     }
     this.shop = Shop.open(environment, topics);
     this.outcomes = Outcomes.watch(environment, topics, prepared ? outputs() : List.of());
+  }
+
+  /** What the names of a test class's scenarios, and of their log files, begin with. */
+  static String namePrefix(String testClass) {
+    return "it_" + testClass.toLowerCase(Locale.ROOT) + "_";
   }
 
   /** A scenario in the shared environment. */
