@@ -3,9 +3,11 @@ package io.ordertimeout.it.support;
 import java.util.Objects;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.producer.Producer;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.core.ProducerFactory;
 
 /**
  * Ways between the service and what it stands on, its database connections and Kafka clients. The
@@ -41,6 +43,11 @@ public final class Interceptors {
           Object made = call.proceed();
           return type.isInstance(made) ? around(type, Objects.requireNonNull(made), seam) : made;
         });
+  }
+
+  /** Wraps the producers that the service creates. */
+  public static BeanPostProcessor producers(MethodInterceptor interceptor) {
+    return made(ProducerFactory.class, Producer.class, interceptor);
   }
 
   /** Around the consumers. */
