@@ -175,6 +175,9 @@ class SecuredPostgresIT {
     String user = scenario.name();
     scenario.database().execute("create role %s login password '%s'".formatted(user, password));
     scenario.database().execute("alter database %s owner to %s".formatted(scenario.name(), user));
+    // The service creates its tables as this user.
+    scenario.database().execute("drop schema public cascade");
+    scenario.database().execute("create schema public authorization " + user);
   }
 
   /** Changes the password that Postgres expects of new connections. */
