@@ -152,7 +152,7 @@ class SecuredPostgresIT {
     Secrets.of(password).assertNotIn(output);
   }
 
-  /** Waits until the service has said it in its log, and says in its health that it waits. */
+  /** Waits until the service reports the failure in its log and its health. */
   private static void awaitReported(Service service, CapturedOutput output, String words) {
     await("words of the log").atMost(PATIENCE).until(() -> output.getAll().contains(words));
     service.awaitReady(false);
