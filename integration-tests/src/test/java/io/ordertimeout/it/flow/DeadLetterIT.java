@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
-/** Records from which no event can be had, and the good ones between them. */
+/** Records that cannot be decoded, among good ones. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class DeadLetterIT {
 
@@ -36,9 +36,9 @@ class DeadLetterIT {
   private final Database database = scenario.database();
 
   /**
-   * A record that no event can be had of.
+   * A record that cannot be decoded.
    *
-   * @param error a part of the reason that is told
+   * @param error a part of the expected reason
    */
   // Nobody compares two of them.
   @SuppressWarnings("ArrayRecordComponent")
@@ -56,7 +56,7 @@ class DeadLetterIT {
   }
 
   @Test
-  void unusableCreationsArePutAsideWholeAndGoodOrdersFlowOn() {
+  void unusableCreationsAreDeadLetteredCompletelyAndGoodOrdersAreProcessed() {
     List<Bad> bad = new ArrayList<>(unusableEverywhere());
     bad.addAll(
         List.of(
@@ -96,33 +96,33 @@ class DeadLetterIT {
     for (int i = 0; i <= bad.size(); i++) {
       assertThat(database.state(topics.created() + i)).isEqualTo("PENDING");
     }
-    assertPutAside(topics.created(), bad);
+    assertDeadLettered(topics.created(), bad);
   }
 
   @Test
-  void unusablePaymentsArePutAsideWholeAndGoodOnesFlowOn() {
+  void unusablePaymentsAreDeadLetteredCompletelyAndGoodOnesAreProcessed() {
     List<Bad> bad = unusableEverywhere();
     sendBetweenGoodOrders(topics.paid(), bad);
 
     for (int i = 0; i <= bad.size(); i++) {
       assertThat(database.state(topics.paid() + i)).isEqualTo("PAID");
     }
-    assertPutAside(topics.paid(), bad);
+    assertDeadLettered(topics.paid(), bad);
   }
 
   @Test
-  void unusableClosingsArePutAsideWholeAndGoodOnesFlowOn() {
+  void unusableClosingsAreDeadLetteredCompletelyAndGoodOnesAreProcessed() {
     List<Bad> bad = unusableEverywhere();
     sendBetweenGoodOrders(topics.closed(), bad);
 
     for (int i = 0; i <= bad.size(); i++) {
       assertThat(database.state(topics.closed() + i)).isEqualTo("CLOSED");
     }
-    assertPutAside(topics.closed(), bad);
+    assertDeadLettered(topics.closed(), bad);
   }
 
   @Test
-  void aPaymentWithUnusableDetailsIsAppliedAndNotPutAside() {
+  void aPaymentWithUnusableDetailsIsAppliedAndNotDeadLettered() {
     double before = service.counter("order.timeout.replaced.fields");
     Map<String, Map<String, ?>> payments =
         Map.of(
@@ -152,7 +152,7 @@ class DeadLetterIT {
   }
 
   @Test
-  void aPaymentWithoutOrWithAnotherKeyIsAppliedAndPutAside() {
+  void aPaymentWithoutOrWithAnotherKeyIsAppliedAndDeadLettered() {
     Map<String, byte @Nullable []> keys = new HashMap<>();
     keys.put("without-key", null);
     keys.put("other-key", Shop.utf8("another order"));
@@ -207,7 +207,7 @@ class DeadLetterIT {
         name, Shop.utf8(name), Shop.utf8("{\"orderId\":\"" + name + "\"," + fields + "}"), error);
   }
 
-  /** The good ones have the topic's name and a number for an order id. */
+  /** The order ids of the good ones consist of the topic's name and a number. */
   private void sendBetweenGoodOrders(String topic, List<Bad> bad) {
     for (int i = 0; i <= bad.size(); i++) {
       byte[] orderId = Shop.utf8(topic + i);
@@ -227,7 +227,7 @@ class DeadLetterIT {
     return Shop.await(scenario.shop().send(record));
   }
 
-  private void assertPutAside(String topic, List<Bad> bad) {
+  private void assertDeadLettered(String topic, List<Bad> bad) {
     Map<String, Long> letters =
         scenario.outcomes().deadLetters(topic).stream()
             .map(letter -> String.valueOf(letter.header(TRACE)))

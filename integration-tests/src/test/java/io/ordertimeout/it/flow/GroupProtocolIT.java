@@ -7,16 +7,16 @@ import io.ordertimeout.it.support.Service;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Kafka's rebalance protocol is a setting. */
+/** The rebalance protocol of the consumer group, which is configurable. */
 class GroupProtocolIT {
 
   @Test
   void theClassicProtocolWorksToo() {
     try (Scenario scenario = Scenario.create();
         Service service = scenario.startService("order-timeout.intake.group-protocol", "classic")) {
-      scenario.shop().created("unpaid", Map.of("timeout", "PT1S"));
-      scenario.shop().created("paid", Map.of("timeout", "PT1S"));
       scenario.shop().paid("paid", "p1");
+      scenario.shop().created("paid", Map.of("timeout", "PT0.5S"));
+      scenario.shop().created("unpaid", Map.of("timeout", "PT0.5S"));
       scenario.outcomes().awaitCancelled("unpaid");
       scenario.awaitAllDecided();
 

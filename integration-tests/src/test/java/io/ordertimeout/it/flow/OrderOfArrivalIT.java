@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
-/** The table "what happens in which order", row by row. */
+/** Events of one order in every sequence, as the table of the documents lists them. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class OrderOfArrivalIT {
 
@@ -45,7 +45,7 @@ class OrderOfArrivalIT {
   }
 
   @Test
-  void aCreationDeliveredAgainChangesNothing() {
+  void aRedeliveredCreationChangesNothing() {
     Map<String, String> event = Map.of("createdAt", now().toString(), "timeout", "PT1S");
     for (int i = 0; i < 3; i++) {
       shop.created("again", event);
@@ -59,7 +59,7 @@ class OrderOfArrivalIT {
   }
 
   @Test
-  void aCreationDeliveredAgainDoesNotShortenTheDeadline() {
+  void aRedeliveredCreationDoesNotShortenTheDeadline() {
     Instant createdAt = now();
     shop.created("shorten", Map.of("createdAt", createdAt.toString(), "timeout", "PT1H"));
     scenario.awaitQuiet();
@@ -71,7 +71,7 @@ class OrderOfArrivalIT {
   }
 
   @Test
-  void aCreationDeliveredAgainDoesNotExtendTheDeadline() {
+  void aRedeliveredCreationDoesNotExtendTheDeadline() {
     Instant createdAt = now();
     shop.created("extend", Map.of("createdAt", createdAt.toString(), "timeout", "PT2S"));
     scenario.awaitQuiet();
@@ -82,7 +82,7 @@ class OrderOfArrivalIT {
   }
 
   @Test
-  void aPaymentBeforeTheCreationStands() {
+  void aPaymentBeforeTheCreationSettlesTheOrder() {
     shop.paid("paid-first", "p1");
     scenario.awaitQuiet();
     assertThat(database.state("paid-first")).isEqualTo("PAID");
@@ -97,7 +97,7 @@ class OrderOfArrivalIT {
   }
 
   @Test
-  void aClosingBeforeTheCreationStands() {
+  void aClosingBeforeTheCreationSettlesTheOrder() {
     shop.closed("closed-first");
     scenario.awaitQuiet();
     assertThat(database.state("closed-first")).isEqualTo("CLOSED");
@@ -112,7 +112,7 @@ class OrderOfArrivalIT {
   }
 
   @Test
-  void anOrderOverdueAtItsArrivalIsCancelledAtOnce() {
+  void anOrderOverdueOnArrivalIsCancelledAtOnce() {
     Instant createdAt = now().minus(Duration.ofHours(2));
     shop.created("overdue", Map.of("createdAt", createdAt.toString(), "timeout", "PT1H"));
 
@@ -123,7 +123,7 @@ class OrderOfArrivalIT {
   }
 
   @Test
-  void aStaleOrderIsClosedAndNobodyIsTold() {
+  void aStaleOrderIsClosedWithoutAnEvent() {
     double before = service.counter("order.timeout.events", "event", "created", "outcome", "stale");
     Instant createdAt = now().minus(Duration.ofHours(26));
     shop.created("stale", Map.of("createdAt", createdAt.toString(), "timeout", "PT1H"));
@@ -158,7 +158,7 @@ class OrderOfArrivalIT {
   }
 
   @Test
-  void everyEventMayComeTwice() {
+  void everyEventMayBeDeliveredTwice() {
     for (int i = 0; i < 2; i++) {
       shop.created("all-twice-paid", Map.of("timeout", "PT1H"));
       shop.created("all-twice-closed", Map.of("timeout", "PT1H"));

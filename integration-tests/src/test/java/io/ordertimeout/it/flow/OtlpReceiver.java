@@ -18,7 +18,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
-/** A collector of traces that keeps what it is sent. Thread-safe. */
+/** A trace collector that keeps the spans it receives. Thread-safe. */
 final class OtlpReceiver implements AutoCloseable {
 
   /** A span as it was exported, its ids in hexadecimal. */
@@ -57,7 +57,7 @@ final class OtlpReceiver implements AutoCloseable {
           .flatMap(scope -> scope.getSpansList().stream())
           .map(OtlpReceiver::received)
           .forEach(spans::add);
-      // An empty body is an answer without complaints.
+      // An empty body means complete success.
       exchange.getResponseHeaders().add("Content-Type", "application/x-protobuf");
       exchange.sendResponseHeaders(200, -1);
     }
@@ -87,7 +87,7 @@ final class OtlpReceiver implements AutoCloseable {
     return "http://127.0.0.1:" + server.getAddress().getPort() + "/v1/traces";
   }
 
-  /** How often anybody has sent anything. */
+  /** The number of requests received. */
   int requests() {
     return requests.get();
   }

@@ -2,6 +2,7 @@ package io.ordertimeout.it.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
@@ -13,11 +14,11 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.junit.jupiter.api.Test;
 
-/** Topics that are not there, or not as they have to be. */
+/** Missing topics, and topics with unsuitable numbers of partitions. */
 class TopicsIT {
 
   @Test
-  void missingTopicsEndTheStartAndAreNamed() {
+  void missingTopicsAreNamedAndPreventTheStart() {
     try (Scenario scenario = Scenario.unprepared()) {
       TopicNames topics = scenario.topics();
       scenario.createTopics(List.of(new NewTopic(topics.created(), 3, (short) 1)));
@@ -34,7 +35,7 @@ class TopicsIT {
   }
 
   @Test
-  void inputTopicsOfDifferentPartitionCountsEndTheStartAndTheNumbersAreTold() {
+  void differentPartitionCountsOfInputTopicsAreReportedAndPreventTheStart() {
     try (Scenario scenario = Scenario.unprepared()) {
       TopicNames topics = scenario.topics();
       scenario.createTopics(
@@ -52,13 +53,13 @@ class TopicsIT {
   }
 
   @Test
-  void allThatIsMissingIsCreatedWhereThatIsConfigured() {
+  void missingTopicsAreCreatedIfConfigured() {
     try (Scenario scenario = Scenario.unprepared();
         Service service =
             scenario.startService(
                 "order-timeout.topics.create-missing", "true",
                 "order-timeout.topics.partitions", "4")) {
-      assertThat(scenario.partitionCounts()).isEqualTo(all(scenario.topics(), 4));
+      awaitPartitionCounts(scenario, 4);
       scenario.shop().created("first", Map.of());
       scenario.shop().paid("first", "p1");
       scenario.awaitState("first", "PAID");
@@ -67,15 +68,24 @@ class TopicsIT {
   }
 
   @Test
-  void whatIsMissingIsCreatedAsWideAsTheInputsThatAreThere() {
+  void missingTopicsGetThePartitionCountOfExistingInputs() {
     try (Scenario scenario = Scenario.unprepared()) {
       TopicNames topics = scenario.topics();
       scenario.createTopics(List.of(new NewTopic(topics.paid(), 2, (short) 1)));
       try (Service service = scenario.startService("order-timeout.topics.create-missing", "true")) {
-        assertThat(scenario.partitionCounts()).isEqualTo(all(topics, 2));
+        awaitPartitionCounts(scenario, 2);
         assertThat(service.counter("order.timeout.events")).isZero();
       }
     }
+  }
+
+  // The service waits for the controller; the broker learns of new topics a moment later.
+  private static void awaitPartitionCounts(Scenario scenario, int partitions) {
+    await("the topics")
+        .untilAsserted(
+            () ->
+                assertThat(scenario.partitionCounts())
+                    .isEqualTo(all(scenario.topics(), partitions)));
   }
 
   private static Map<String, Integer> all(TopicNames topics, int partitions) {

@@ -17,7 +17,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The trace of an order, as its producer began it and a collector is told of it. */
+/** The trace of an order, from the span of its producer to the spans that a collector receives. */
 class TracesIT {
 
   private static final String TRACE = "0af7651916cd43dd8448eb211c80319c";
@@ -39,7 +39,7 @@ class TracesIT {
   }
 
   @Test
-  void leadsFromTheCreationToACancellationByAnotherInstanceAndToAConflict() {
+  void aTraceLeadsFromTheCreationToACancellationByAnotherInstanceAndToAConflict() {
     RecordMetadata created;
     try (Service first = startTraced()) {
       first.awaitReady(true);
@@ -47,7 +47,7 @@ class TracesIT {
       scenario.awaitState("order", "PENDING");
       scenario.awaitQuiet();
     }
-    // Whoever stops has told what it did.
+    // A service that stops exports its last spans.
     assertThat(receiver.spans()).hasSize(1);
     assertThat(scenario.database().column("order", "traceparent")).contains(TRACE);
     Instant deadline = comesDue("order");
@@ -62,17 +62,19 @@ class TracesIT {
       second.awaitReady(true);
     }
 
-    // These and no others: requests, and what the service does by itself, are not traced.
+    // No others: neither HTTP requests nor background work are traced.
     List<ReceivedSpan> spans = receiver.spans();
     assertThat(spans).hasSize(4).allMatch(span -> span.traceId().equals(TRACE));
     ReceivedSpan takenIn = named("process " + scenario.topics().created());
     ReceivedSpan expired = named("expire");
     ReceivedSpan sent = named("send " + scenario.topics().cancelled());
-    ReceivedSpan told = named("send " + scenario.topics().conflict());
+    ReceivedSpan conflicted = named("send " + scenario.topics().conflict());
     assertThat(takenIn.parentId()).isEqualTo(PRODUCER);
-    assertThat(List.of(expired, sent, told)).allMatch(span -> span.parentId().equals(takenIn.id()));
+    assertThat(List.of(expired, sent, conflicted))
+        .allMatch(span -> span.parentId().equals(takenIn.id()));
     assertThat(cancelled.header("traceparent")).isEqualTo("00-" + TRACE + "-" + sent.id() + "-01");
-    assertThat(conflict.header("traceparent")).isEqualTo("00-" + TRACE + "-" + told.id() + "-01");
+    assertThat(conflict.header("traceparent"))
+        .isEqualTo("00-" + TRACE + "-" + conflicted.id() + "-01");
 
     assertThat(takenIn.kind()).isEqualTo("CONSUMER");
     assertThat(takenIn.attributes())
@@ -112,7 +114,7 @@ class TracesIT {
   }
 
   @Test
-  void beginsWithTheOrderIfTheRecordTellsOfNoneOrOfAnUnusableOne() {
+  void aTraceBeginsWithTheOrderIfTheRecordCarriesNoneOrAnInvalidOne() {
     try (Service service = startTraced()) {
       scenario.shop().created("silent", Map.of("timeout", "PT0.2S"));
       create("garbled", "00-" + TRACE + "-" + PRODUCER, "PT0.2S");
@@ -134,7 +136,7 @@ class TracesIT {
   }
 
   @Test
-  void ofAnOrderThatItsProducerDoesNotSampleNothingIsKeptOrTold() {
+  void nothingIsStoredOrExportedForAnUnsampledOrder() {
     try (Service service = startTraced()) {
       create("order", NOT_SAMPLED, "PT0.2S");
       assertThat(scenario.outcomes().awaitCancelled("order").header("traceparent")).isNull();
@@ -146,7 +148,7 @@ class TracesIT {
   }
 
   @Test
-  void isOffUntilItIsSwitchedOn() {
+  void tracesAreDisabledByDefault() {
     try (Service service =
         scenario.startService(
             "management.opentelemetry.tracing.export.otlp.endpoint",
@@ -163,7 +165,7 @@ class TracesIT {
   }
 
   @Test
-  void whatItsCollectorDoesNotTakeKeepsNoOrderWaiting() {
+  void anUnavailableCollectorDelaysNoOrder() {
     receiver.close();
     try (Service service = startTraced()) {
       create("order", SAMPLED, "PT0.2S");
@@ -193,7 +195,7 @@ class TracesIT {
     return Shop.await(scenario.shop().send(record));
   }
 
-  /** As if its time had passed while nobody was there. */
+  /** Lets the deadline pass while no instance runs. */
   private Instant comesDue(String orderId) {
     scenario
         .database()

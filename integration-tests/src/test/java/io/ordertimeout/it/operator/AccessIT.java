@@ -20,7 +20,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import tools.jackson.databind.JsonNode;
 
-/** Nobody sees an order or changes anything without having said who they are. */
+/** Access to the API: credentials, roles, sessions and protective headers. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @ExtendWith(LogCapture.class)
 class AccessIT {
@@ -42,7 +42,7 @@ class AccessIT {
   }
 
   @Test
-  void everyEndpointRefusesWhoeverIsNobodyAndChangesTakeAnOperator() {
+  void everyEndpointRequiresCredentialsAndChangesRequireAnOperator() {
     List<Endpoint> endpoints = endpoints();
     assertThat(endpoints).hasSizeGreaterThan(15).anyMatch(Endpoint::changes);
     for (Endpoint endpoint : endpoints) {
@@ -68,7 +68,7 @@ class AccessIT {
     Answer answer = call(endpoint, who);
     assertThat(answer.status()).as(endpoint.toString()).isEqualTo(status);
     assertThat(answer.header("Content-Type")).startsWith("application/problem+json");
-    // A browser that is challenged remembers the password, and adds it for other sites too.
+    // A browser that is challenged would send the remembered password with requests of other sites.
     assertThat(answer.header("WWW-Authenticate")).isEmpty();
   }
 
@@ -77,7 +77,7 @@ class AccessIT {
     return endpoint.changes() ? who.post(path, Map.of()) : who.get(path);
   }
 
-  /** All that the service says it has, but for what is there to log in. */
+  /** All documented endpoints, except the one for logging in. */
   private List<Endpoint> endpoints() {
     JsonNode paths = service.http().get("/api/openapi").json().path("paths");
     List<Endpoint> endpoints = new ArrayList<>();
@@ -96,7 +96,7 @@ class AccessIT {
   }
 
   @Test
-  void whatIsNotThereIsRefusedToo() {
+  void unknownPathsAreRefusedAsWell() {
     for (String path : List.of("/api/nothing", "/actuator", "/actuator/env", "/h2-console", "/x")) {
       assertThat(service.http().get(path).status()).as(path).isEqualTo(401);
     }
@@ -109,7 +109,7 @@ class AccessIT {
   }
 
   @Test
-  void aSessionNeedsItsTokenForChanges() {
+  void changesWithinASessionRequireItsCsrfToken() {
     Http nobody = service.http();
     Answer first = nobody.get("/api/session");
     assertThat(first.json().path("passwords").asBoolean()).isTrue();
@@ -157,7 +157,7 @@ class AccessIT {
   }
 
   @Test
-  void answersCarryTheHeadersThatProtectThePage() {
+  void responsesCarryProtectiveHeaders() {
     Answer answer = service.http().get("/api/session");
 
     assertThat(answer.header("Content-Security-Policy"))
@@ -170,7 +170,7 @@ class AccessIT {
   }
 
   @Test
-  void whoeverFailsTooOftenHasToWait() {
+  void repeatedFailedLogInsAreRateLimited() {
     try (Service strict = scenario.startService("order-timeout.access.max-failures", "3")) {
       for (int i = 0; i < 3; i++) {
         assertThat(strict.http().as("operator", "guess" + i).get("/api/overview").status())
@@ -184,7 +184,7 @@ class AccessIT {
   }
 
   @Test
-  void withoutAnyPasswordOneIsGeneratedAndToldOnce(CapturedOutput output) {
+  void withoutAnyPasswordOneIsGeneratedAndLoggedOnce(CapturedOutput output) {
     Pattern told = Pattern.compile("log in as operator with the password (\\S+) ;");
     try (Service fresh =
         scenario.startService(
@@ -205,7 +205,7 @@ class AccessIT {
   }
 
   @Test
-  void aPasswordMayBeGivenAsItsHash() {
+  void aPasswordMayBeConfiguredAsItsHash() {
     String hash = "{bcrypt}$2a$10$dXJ3SW6G7P50lGmMkkmwe.20cQQubK3.HZWzG3YB1tlRy.fqvM/BG";
     try (Service hashed = scenario.startService("order-timeout.access.operator-password", hash)) {
       assertThat(hashed.http().as("operator", "password").get("/api/overview").status())

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import tools.jackson.databind.JsonNode;
 
-/** Dead letters listed, looked at, mended and published again. */
+/** Dead letters listed, read, repaired and published again. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class DeadLettersIT {
 
@@ -38,7 +38,7 @@ class DeadLettersIT {
   }
 
   @Test
-  void aPaymentThatNobodyCouldReadIsMendedPublishedAgainAndEndsTheDoubt() {
+  void aRepairedPaymentIsPublishedAgainAndReleasesItsParkedOrder() {
     scenario.shop().created("paid-in-doubt", Map.of("timeout", "PT1H"));
     scenario.awaitState("paid-in-doubt", "PENDING");
     send(topics.paid(), "paid-in-doubt", "{\"order\":\"paid-in-doubt\"}");
@@ -60,16 +60,16 @@ class DeadLettersIT {
     assertThat(service.http().viewer().get(path).json().path("value").asString())
         .isEqualTo("{\"order\":\"paid-in-doubt\"}");
 
-    Map<String, String> mended =
+    Map<String, String> repaired =
         Map.of(
             "value",
             "{\"orderId\":\"paid-in-doubt\",\"paymentId\":\"p\"}",
             "reason",
             "the producer was wrong");
-    Answer first = operator.post(path + "/replay", mended);
+    Answer first = operator.post(path + "/replay", repaired);
     assertThat(first.status()).as(first.response().body()).isEqualTo(200);
     scenario.awaitState("paid-in-doubt", "PAID");
-    Answer second = operator.post(path + "/replay", mended);
+    Answer second = operator.post(path + "/replay", repaired);
     assertThat(second.header("Idempotent-Replayed")).isEqualTo("true");
     assertThat(
             scenario.ends(scenario.allPartitions()).entrySet().stream()
@@ -80,7 +80,7 @@ class DeadLettersIT {
   }
 
   @Test
-  void theListGoesBackPageByPage() {
+  void theListPagesBackwards() {
     for (int i = 0; i < 25; i++) {
       send(topics.created(), "key-" + i, "nonsense " + i);
     }
@@ -112,7 +112,7 @@ class DeadLettersIT {
   }
 
   @Test
-  void whatIsNoDeadLetterIsNotFoundAndNotPublished() {
+  void otherTopicsAndMissingOffsetsAreNotFoundAndNotPublished() {
     Http viewer = service.http().viewer();
     String letters = TopicNames.deadLetters(topics.closed());
 

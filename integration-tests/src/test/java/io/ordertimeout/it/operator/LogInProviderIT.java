@@ -17,69 +17,65 @@ import org.junit.jupiter.api.TestInstance;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Where a provider is configured, people log in there, and have the roles that it tells of. */
+/** Logging in by an OpenID Connect provider, which determines people's roles. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class LogInProviderIT {
 
   private final Scenario scenario = Scenario.create();
+  private final TokenIssuer provider = TokenIssuer.start();
+  private final Service service = scenario.startService(provider.logInSettings());
+  private final URI base = service.http().base();
 
   @AfterAll
   void close() {
+    service.close();
+    provider.close();
     scenario.close();
   }
 
   @Test
-  void whoIsLoggedInMayDoWhatTheirRolesSay() throws Exception {
-    try (TokenIssuer provider = TokenIssuer.start();
-        Service service = scenario.startService(provider.logInSettings())) {
-      URI base = service.http().base();
-      JsonNode session = service.http().get("/api/session").json();
-      assertThat(session.path("passwords").asBoolean()).isFalse();
-      assertThat(session.at("/providers/0/name").asString()).isEqualTo("the shop");
-      URI logIn = base.resolve(session.at("/providers/0/path").asString());
-      assertThat(service.http().operator().get("/api/overview").status()).isEqualTo(401);
+  void theRolesOfTheProviderDeterminePermissions() throws Exception {
+    JsonNode session = service.http().get("/api/session").json();
+    assertThat(session.path("passwords").asBoolean()).isFalse();
+    assertThat(session.at("/providers/0/name").asString()).isEqualTo("the shop");
+    URI logIn = base.resolve(session.at("/providers/0/path").asString());
+    assertThat(service.http().operator().get("/api/overview").status()).isEqualTo(401);
 
-      provider.logIn("order-timeout-viewer");
-      HttpClient viewer = browser();
-      assertThat(get(viewer, logIn).uri()).isEqualTo(base.resolve("/"));
-      JsonNode jane =
-          JsonMapper.shared().readTree(get(viewer, base.resolve("/api/session")).body());
-      assertThat(jane.path("name").asString()).isEqualTo("jane");
-      assertThat(jane.path("viewer").asBoolean()).isTrue();
-      assertThat(jane.path("operator").asBoolean()).isFalse();
-      assertThat(get(viewer, base.resolve("/api/overview")).statusCode()).isEqualTo(200);
+    provider.logIn("order-timeout-viewer");
+    HttpClient viewer = browser();
+    assertThat(get(viewer, logIn).uri()).isEqualTo(base.resolve("/"));
+    JsonNode jane = JsonMapper.shared().readTree(get(viewer, base.resolve("/api/session")).body());
+    assertThat(jane.path("name").asString()).isEqualTo("jane");
+    assertThat(jane.path("viewer").asBoolean()).isTrue();
+    assertThat(jane.path("operator").asBoolean()).isFalse();
+    assertThat(get(viewer, base.resolve("/api/overview")).statusCode()).isEqualTo(200);
 
-      provider.logIn("somebody-else");
-      HttpClient another = browser();
-      get(another, logIn);
-      assertThat(get(another, base.resolve("/api/overview")).statusCode()).isEqualTo(403);
-    }
+    provider.logIn("unrelated-role");
+    HttpClient another = browser();
+    get(another, logIn);
+    assertThat(get(another, base.resolve("/api/overview")).statusCode()).isEqualTo(403);
   }
 
   @Test
-  void whoeverIsRefusedByTheProviderIsNotLoggedIn() throws Exception {
-    try (TokenIssuer provider = TokenIssuer.start();
-        Service service = scenario.startService(provider.logInSettings())) {
-      URI base = service.http().base();
-      HttpClient refused = browser();
+  void aRefusalByTheProviderLogsNobodyIn() throws Exception {
+    provider.refuseLogIns();
+    HttpClient refused = browser();
 
-      HttpResponse<String> back = get(refused, base.resolve("/oauth2/authorization/shop"));
+    HttpResponse<String> back = get(refused, base.resolve("/oauth2/authorization/shop"));
 
-      assertThat(back.uri()).isEqualTo(base.resolve("/?refused"));
-      assertThat(get(refused, base.resolve("/api/overview")).statusCode()).isEqualTo(401);
-    }
+    assertThat(back.uri()).isEqualTo(base.resolve("/?refused"));
+    assertThat(get(refused, base.resolve("/api/overview")).statusCode()).isEqualTo(401);
   }
 
   @Test
-  void aProviderThatIsAwayHoldsUpNothingButItsLogIns() throws Exception {
-    TokenIssuer provider = TokenIssuer.start();
-    provider.close();
-    try (Service service = scenario.startService(provider.logInSettings())) {
-      service.awaitReady(true);
-      URI base = service.http().base();
-      assertThat(service.http().get("/api/session").status()).isEqualTo(200);
-      assertThat(get(browser(), base.resolve("/oauth2/authorization/shop")).statusCode())
-          .isEqualTo(500);
+  void anUnavailableProviderPreventsNothingButItsLogIns() throws Exception {
+    TokenIssuer unavailable = TokenIssuer.start();
+    unavailable.close();
+    try (Service other = scenario.startService(unavailable.logInSettings())) {
+      other.awaitReady(true);
+      assertThat(other.http().get("/api/session").status()).isEqualTo(200);
+      URI logIn = other.http().base().resolve("/oauth2/authorization/shop");
+      assertThat(get(browser(), logIn).statusCode()).isEqualTo(500);
     }
   }
 

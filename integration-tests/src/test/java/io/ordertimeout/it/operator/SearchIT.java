@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import tools.jackson.databind.JsonNode;
 
-/** Orders found by state, window of deadlines and beginning of the id, page by page. */
+/** The search for orders by state, deadline and prefix of the id, page by page. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SearchIT {
 
@@ -46,7 +46,7 @@ class SearchIT {
   }
 
   @Test
-  void pagesHaveEveryOrderOnceAndByDeadline() {
+  void pagesContainEveryOrderOnceInOrderOfDeadlines() {
     List<String> pages = all("state", "PENDING", "limit", "7");
 
     assertThat(pages)
@@ -59,7 +59,7 @@ class SearchIT {
   }
 
   @Test
-  void severalStatesAreMergedByDeadline() {
+  void severalStatesAreMergedInOrderOfDeadlines() {
     assertThat(all("state", "PENDING", "state", "PAID", "limit", "11"))
         .hasSize(61)
         .doesNotHaveDuplicates();
@@ -67,7 +67,7 @@ class SearchIT {
   }
 
   @Test
-  void aWindowOfDeadlinesIsOpenAtItsEnd() {
+  void aWindowOfDeadlinesExcludesItsEnd() {
     assertThat(
             all(
                 "dueFrom",
@@ -78,7 +78,7 @@ class SearchIT {
   }
 
   @Test
-  void aPrefixFindsWhatBeginsWithIt() {
+  void aPrefixSelectsOrderIdsThatBeginWithIt() {
     assertThat(all("prefix", "search-1", "limit", "3"))
         .containsExactlyElementsOf(
             IntStream.range(10, 20).mapToObj("search-%02d"::formatted).toList());
@@ -88,7 +88,7 @@ class SearchIT {
   }
 
   @Test
-  void whatMakesNoSenseIsRefusedWithTheReason() {
+  void invalidQueriesAreRefusedWithTheReason() {
     for (String[] query :
         List.of(
             new String[] {"state", "LOST"},
@@ -101,7 +101,7 @@ class SearchIT {
       assertThat(answer.status()).as(query[0] + "=" + query[1]).isEqualTo(400);
       assertThat(answer.header("Content-Type")).startsWith("application/problem+json");
     }
-    assertThat(viewer.get("/api/order", "id", "nobody's").status()).isEqualTo(404);
+    assertThat(viewer.get("/api/order", "id", "unknown").status()).isEqualTo(404);
   }
 
   private List<String> all(String... query) {

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
-/** Where an issuer of tokens is configured, its tokens alone say who somebody is. */
+/** Bearer tokens, which are the only credentials once an issuer is configured. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class TokenIT {
 
@@ -31,7 +31,7 @@ class TokenIT {
   }
 
   @Test
-  void theRolesOfATokenSayWhatItsBearerMayDo() {
+  void theRolesOfATokenDetermineItsPermissions() {
     Http viewer = bearer(issuer.token(VIEWER));
     Http operator = bearer(issuer.token("x", OPERATOR));
     Http nobody = bearer(issuer.token("admin"));
@@ -50,7 +50,7 @@ class TokenIT {
   }
 
   @Test
-  void aTokenThatIsForgedExpiredOrOfAnotherIssuerIsRefusedAndSoArePasswords() {
+  void forgedExpiredAndForeignTokensAndPasswordsAreRefused() {
     for (Http refused :
         List.of(
             bearer(issuer.forgedToken(OPERATOR)),

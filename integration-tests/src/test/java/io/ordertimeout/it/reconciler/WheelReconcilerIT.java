@@ -8,129 +8,135 @@ import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import java.time.Duration;
 import java.time.Instant;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 
+/**
+ * Differences between the wheel and the table, planted past the service, are found and repaired.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class WheelReconcilerIT {
 
-  private static final String[] EAGER = {
-    "order-timeout.reconciler.interval", "1s",
-    "order-timeout.reconciler.confirm-after", "500ms",
-    "order-timeout.reconciler.overdue-after", "2s"
-  };
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   private final Scenario scenario = Scenario.create();
   private final Database database = scenario.database();
+  private final Service service =
+      scenario.startService(
+          "order-timeout.reconciler.interval", "1s",
+          "order-timeout.reconciler.confirm-after", "500ms",
+          "order-timeout.reconciler.overdue-after", "2s");
 
-  @AfterEach
+  @AfterAll
   void close() {
+    service.close();
     scenario.close();
   }
 
   @Test
-  void anOrderThatTheWheelDoesNotKnowIsArmed() {
-    try (Service service = scenario.startService(EAGER)) {
-      serveAllShards();
-      database.execute(
-          """
-          insert into order_deadline (order_id, shard, state, created_at, deadline)
-          values ('planted', 1, 'PENDING', clock_timestamp(), clock_timestamp() + '3s')
-          """);
+  void anOrderMissingFromTheWheelIsArmed() {
+    passADeadlineOfEachShard("missing");
+    double missing = repaired("kind", "missing");
+    double all = repaired();
+    database.execute(
+        """
+        insert into order_deadline (order_id, shard, state, created_at, deadline)
+        values ('missing', 1, 'PENDING', clock_timestamp(), clock_timestamp() + '2s')
+        """);
 
-      scenario.outcomes().awaitCancelled("planted");
+    scenario.outcomes().awaitCancelled("missing");
 
-      assertThat(service.counter("order.timeout.repaired", "kind", "missing")).isEqualTo(1);
-      assertThat(service.counter("order.timeout.repaired")).isEqualTo(1);
-    }
+    assertThat(repaired("kind", "missing")).isEqualTo(missing + 1);
+    assertThat(repaired()).isEqualTo(all + 1);
   }
 
   @Test
-  void anOrderThatIsNotPendingIsTakenOutOfTheWheel() {
-    try (Service service = scenario.startService(EAGER)) {
-      scenario.create("planted", 1, Scenario.in(Duration.ofHours(1)));
-      scenario.awaitState("planted", "PENDING");
-      database.execute(
-          """
-          update order_deadline set state = 'CLOSED', decided_at = clock_timestamp()
-          where order_id = 'planted'
-          """);
+  void anOrderThatIsNoLongerPendingIsTakenOutOfTheWheel() {
+    double extra = repaired("kind", "extra");
+    double all = repaired();
+    scenario.createPending("extra", 1);
+    database.execute(
+        """
+        update order_deadline set state = 'CLOSED', decided_at = clock_timestamp()
+        where order_id = 'extra'
+        """);
 
-      await("the repair")
-          .atMost(PATIENCE)
-          .until(() -> service.counter("order.timeout.repaired", "kind", "extra") == 1);
+    await("the repair").atMost(PATIENCE).until(() -> repaired("kind", "extra") == extra + 1);
 
-      // Counted when the wheel is told, which is before it has done so.
-      await("the repaired wheel")
-          .atMost(PATIENCE)
-          .until(() -> service.gauge("order.timeout.pending") == 0);
-      assertThat(service.counter("order.timeout.repaired")).isEqualTo(1);
-    }
+    // Repairs are counted when the wheel is notified, a moment before it has changed.
+    await("the repaired wheel")
+        .atMost(PATIENCE)
+        .until(() -> service.gauge("order.timeout.pending") == 0);
+    assertThat(repaired()).isEqualTo(all + 1);
   }
 
   @Test
-  void anOrderAtTheWrongTimeIsMoved() {
-    try (Service service = scenario.startService(EAGER)) {
-      scenario.create("planted", 1, Scenario.in(Duration.ofHours(1)));
-      scenario.awaitState("planted", "PENDING");
-      database.execute(
-          "update order_deadline set deadline = clock_timestamp() + '3s' where order_id = 'planted'");
+  void anOrderArmedForAnotherTimeIsMoved() {
+    double moved = repaired("kind", "deadline");
+    double all = repaired();
+    scenario.createPending("moved", 1);
+    database.execute(
+        "update order_deadline set deadline = clock_timestamp() + '2s' where order_id = 'moved'");
 
-      scenario.outcomes().awaitCancelled("planted");
+    scenario.outcomes().awaitCancelled("moved");
 
-      assertThat(service.counter("order.timeout.repaired", "kind", "deadline")).isEqualTo(1);
-      assertThat(service.counter("order.timeout.repaired")).isEqualTo(1);
-    }
+    assertThat(repaired("kind", "deadline")).isEqualTo(moved + 1);
+    assertThat(repaired()).isEqualTo(all + 1);
   }
 
   @Test
-  void ordersThatNobodyOwnsAreSeenAsOverdue() {
-    try (Service service = scenario.startService(EAGER)) {
-      serveAllShards();
-      // A shard beyond all partitions, as if there had been more of them once.
-      database.execute(
-          """
-          insert into order_deadline (order_id, shard, state, created_at, deadline)
-          select 'planted-' || i, 7, 'PENDING', clock_timestamp() - '1 h'::interval,
-            clock_timestamp()
-          from generate_series(1, 5) as g(i)
-          """);
+  void ordersOfAShardWithoutAnOwnerAreReportedAsOverdue() {
+    passADeadlineOfEachShard("overdue");
+    // A shard beyond all partitions, as if the topics had once had more of them.
+    database.execute(
+        """
+        insert into order_deadline (order_id, shard, state, created_at, deadline)
+        select 'planted-' || i, 7, 'PENDING', clock_timestamp() - '1 h'::interval,
+          clock_timestamp()
+        from generate_series(1, 5) as g(i)
+        """);
 
-      await("the alarm").atMost(PATIENCE).until(() -> service.gauge("order.timeout.overdue") == 5);
-    }
+    await("the alarm").atMost(PATIENCE).until(() -> service.gauge("order.timeout.overdue") == 5);
+
+    database.execute("delete from order_deadline where shard = 7");
+    await("its end").atMost(PATIENCE).until(() -> service.gauge("order.timeout.overdue") == 0);
   }
 
   @Test
-  void whereAllIsWellNothingIsRepairedButWhatWasPlanted() {
-    try (Service service = scenario.startService(EAGER)) {
-      Instant deadline = Scenario.in(Duration.ofSeconds(4));
-      for (int i = 0; i < 300; i++) {
-        if (i % 2 == 0) {
-          scenario.create("order-" + i, i % 3, Scenario.in(Duration.ofHours(1)));
-          scenario.pay("order-" + i, i % 3);
-        } else {
-          scenario.create("order-" + i, i % 3, deadline.plusMillis(10L * i));
-        }
+  void nothingElseIsRepairedUnderOrdinaryTraffic() {
+    double all = repaired();
+    Instant deadline = Scenario.in(Duration.ofSeconds(2));
+    for (int i = 0; i < 300; i++) {
+      if (i % 2 == 0) {
+        scenario.create("order-" + i, i % 3, Scenario.in(Duration.ofHours(1)));
+        scenario.pay("order-" + i, i % 3);
+      } else {
+        scenario.create("order-" + i, i % 3, deadline.plusMillis(10L * i));
       }
-      scenario.awaitAllDecided();
-      assertThat(scenario.outcomes().cancelled()).hasSize(150);
-      // Found by a sweep that came by all shards since, this one last.
-      database.execute(
-          """
-          insert into order_deadline (order_id, shard, state, created_at, deadline)
-          values ('planted', 2, 'PENDING', clock_timestamp(), clock_timestamp())
-          """);
-      scenario.outcomes().awaitCancelled("planted");
-      assertThat(service.counter("order.timeout.repaired")).isEqualTo(1);
-      assertThat(service.gauge("order.timeout.overdue")).isZero();
     }
+    scenario.awaitAllDecided();
+    assertThat(scenario.outcomes().cancelled())
+        .filteredOn(event -> event.key().startsWith("order-"))
+        .hasSize(150);
+    // The sweep that finds it has visited all shards since, this one last.
+    database.execute(
+        """
+        insert into order_deadline (order_id, shard, state, created_at, deadline)
+        values ('only', 2, 'PENDING', clock_timestamp(), clock_timestamp())
+        """);
+    scenario.outcomes().awaitCancelled("only");
+    assertThat(repaired()).isEqualTo(all + 1);
+    assertThat(service.gauge("order.timeout.overdue")).isZero();
   }
 
-  private void serveAllShards() {
+  private double repaired(String... tags) {
+    return service.counter("order.timeout.repaired", tags);
+  }
+
+  private void passADeadlineOfEachShard(String prefix) {
     for (int partition = 0; partition < Scenario.PARTITIONS; partition++) {
-      String orderId = "first-of-" + partition;
-      scenario.create(orderId, partition, Scenario.in(Duration.ofMillis(500)));
-      scenario.outcomes().awaitCancelled(orderId);
+      scenario.passDeadline("%s-%d".formatted(prefix, partition), partition);
     }
   }
 }

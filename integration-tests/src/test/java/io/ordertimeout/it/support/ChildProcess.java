@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A process that is killed at the latest when this JVM ends. */
+/** A process that is killed when this JVM ends, if not before. */
 public final class ChildProcess {
 
   /** The program that runs this JVM. */
@@ -23,12 +23,12 @@ public final class ChildProcess {
     this.reaper = new Thread(process::destroyForcibly, "reaper");
   }
 
-  /** Starts it; what it writes is added to a log file of that name. */
+  /** Starts it; its output is appended to the log file of that name. */
   public static ChildProcess start(String logName, List<String> command) {
     return start(logName, new ProcessBuilder(command));
   }
 
-  /** The same, in the directory and environment that are set. */
+  /** Starts it in the directory and environment of the builder. */
   public static ChildProcess start(String logName, ProcessBuilder builder) {
     try {
       Path log = log(logName);
@@ -55,7 +55,7 @@ public final class ChildProcess {
     return process.isAlive();
   }
 
-  /** What it ended with, once it has. */
+  /** The exit code of a process that has ended. */
   public int exitCode() {
     return process.exitValue();
   }
@@ -74,7 +74,7 @@ public final class ChildProcess {
     }
   }
 
-  /** Ends it as a power cut does (SIGKILL), also while it is frozen. */
+  /** Kills it (SIGKILL), even while it is frozen. */
   public void kill() {
     process.destroyForcibly();
     try {
@@ -89,7 +89,7 @@ public final class ChildProcess {
     }
   }
 
-  /** Asks it to end (SIGTERM) and kills it if it does not. Returns whether it did. */
+  /** Asks it to end (SIGTERM) and kills it otherwise. Returns whether it ended by itself. */
   public boolean stop(Duration patience) {
     process.destroy();
     boolean ended = awaitEnd(patience);

@@ -17,21 +17,26 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
-/** The database of one stage, read past the service. */
+/** The database of one scenario, read and changed without the service. */
 public final class Database {
 
   /** Postgres copies a database that nobody is connected to faster than Flyway migrates one. */
   private static final Map<String, String> MIGRATED = new ConcurrentHashMap<>();
 
+  private static final int VALIDATION_SECONDS = 5;
+
   private final TestEnvironment environment;
   private final String name;
+  private final ReusedConnection connection;
   private final JdbcTemplate jdbc;
 
   private Database(TestEnvironment environment, String name) {
     this.environment = environment;
     this.name = name;
-    this.jdbc = template(environment, url());
+    this.connection = new ReusedConnection(environment, url());
+    this.jdbc = new JdbcTemplate(connection);
   }
 
   /** Creates a database that holds the service's schema, as a copy of one that was migrated. */
@@ -60,6 +65,7 @@ public final class Database {
   }
 
   public void drop() {
+    connection.destroy();
     admin(environment).execute("drop database " + name + " with (force)");
   }
 
@@ -67,7 +73,7 @@ public final class Database {
     return url(environment.jdbcUrl(), name);
   }
 
-  /** A connection of its own, for transactions. */
+  /** Opens a connection of the caller's own, for transactions. */
   public Connection connect() throws SQLException {
     return DriverManager.getConnection(url(), environment.username(), environment.password());
   }
@@ -80,8 +86,8 @@ public final class Database {
   }
 
   /**
-   * What an order has in a column or an expression of them, as text; null if the order or the value
-   * is missing.
+   * Returns the text of a column of an order's row, or of an expression of columns; null if the row
+   * or the value is missing.
    */
   public @Nullable String column(String orderId, String column) {
     List<@Nullable String> values =
@@ -92,7 +98,7 @@ public final class Database {
     return values.isEmpty() ? null : values.get(0);
   }
 
-  /** The state of an order, or null if the service does not know it. */
+  /** The state of an order; null if the service does not know it. */
   public @Nullable String state(String orderId) {
     return column(orderId, "state");
   }
@@ -115,7 +121,7 @@ public final class Database {
     return rows.stream().collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
   }
 
-  /** How many orders are in each state. */
+  /** The number of orders in each state. */
   public Map<String, Long> countByState() {
     return states().values().stream()
         .collect(Collectors.groupingBy(Function.identity(), Collectors.counting()));
@@ -136,22 +142,29 @@ public final class Database {
     return count("select count(*) from outbox");
   }
 
-  /** Runs a statement as an operator or a shop's own migration would. */
+  /** Runs a statement and returns the number of changed rows. */
   public int execute(String statement, Object... arguments) {
     return jdbc.update(statement, arguments);
   }
 
-  /** A text out of the tables. */
+  /** Returns the single text that the query selects. */
   public String text(String query, Object... arguments) {
     return Objects.requireNonNull(jdbc.queryForObject(query, String.class, arguments));
   }
 
-  /** A number out of the tables. */
+  /** Returns the single number that the query selects. */
   public long count(String query, Object... arguments) {
     return Objects.requireNonNull(jdbc.queryForObject(query, Long.class, arguments));
   }
 
-  /** Leaves an order as a crash between decision and publication just did. */
+  /**
+   * Makes all pending orders due now. Running services do not notice it; those that start later do.
+   */
+  public void makePendingDue() {
+    jdbc.update("update order_deadline set deadline = clock_timestamp() where state = 'PENDING'");
+  }
+
+  /** Inserts an order as a crash between its decision and its publication leaves it. */
   public void decideWithoutPublishing(
       String orderId, int shard, Instant createdAt, Instant deadline) {
     jdbc.update(
@@ -176,7 +189,7 @@ public final class Database {
         deadline.toString());
   }
 
-  /** Leaves an order settled that long ago, with a payment in conflict detected then. */
+  /** Inserts an order that was settled that long ago, with a payment conflict of the same time. */
   public void settleInThePast(String orderId, Duration ago) {
     jdbc.update(
         """
@@ -202,12 +215,30 @@ public final class Database {
 
   /** Statements in the database that the environment names. */
   static JdbcTemplate admin(TestEnvironment environment) {
-    return template(environment, environment.jdbcUrl());
+    return new JdbcTemplate(
+        new DriverManagerDataSource(
+            environment.jdbcUrl(), environment.username(), environment.password()));
   }
 
-  private static JdbcTemplate template(TestEnvironment environment, String url) {
-    return new JdbcTemplate(
-        new DriverManagerDataSource(url, environment.username(), environment.password()));
+  /**
+   * Keeps a connection open, since tests poll and each log-in costs more than their queries, and
+   * replaces it when it is broken.
+   */
+  private static final class ReusedConnection extends SingleConnectionDataSource {
+
+    ReusedConnection(TestEnvironment environment, String url) {
+      super(url, environment.username(), environment.password(), true);
+    }
+
+    @Override
+    public Connection getConnection() throws SQLException {
+      Connection connection = super.getConnection();
+      if (connection.isValid(VALIDATION_SECONDS)) {
+        return connection;
+      }
+      resetConnection();
+      return super.getConnection();
+    }
   }
 
   static String url(String url, String database) {

@@ -10,48 +10,50 @@ import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.ProducerFactory;
 
 /**
- * Ways between the service and what it stands on, its database connections and Kafka clients. The
- * service has no part in it.
+ * Interceptors between the service and its database connections and Kafka clients, of which the
+ * service is unaware.
  */
 public final class Interceptors {
 
   private Interceptors() {}
 
-  /** An object of the type that passes every call to the seam. */
-  public static <T> T around(Class<T> type, Object target, MethodInterceptor seam) {
-    ProxyFactory factory = new ProxyFactory(type, seam);
+  /** An object of the type that passes every call to the interceptor. */
+  public static <T> T around(Class<T> type, Object target, MethodInterceptor interceptor) {
+    ProxyFactory factory = new ProxyFactory(type, interceptor);
     factory.setTarget(target);
     return type.cast(factory.getProxy());
   }
 
-  /** Around the beans of an interface. */
-  public static BeanPostProcessor beans(Class<?> type, MethodInterceptor seam) {
+  /** Wraps the beans of an interface. */
+  public static BeanPostProcessor beans(Class<?> type, MethodInterceptor interceptor) {
     return new BeanPostProcessor() {
       @Override
       public Object postProcessAfterInitialization(Object bean, String beanName) {
-        return type.isInstance(bean) ? around(type, bean, seam) : bean;
+        return type.isInstance(bean) ? around(type, bean, interceptor) : bean;
       }
     };
   }
 
-  /** Around what the beans of an interface make of another one. */
+  /** Wraps the objects of one interface that the beans of another one create. */
   public static <T> BeanPostProcessor made(
-      Class<?> factory, Class<T> type, MethodInterceptor seam) {
+      Class<?> factory, Class<T> type, MethodInterceptor interceptor) {
     return beans(
         factory,
         call -> {
           Object made = call.proceed();
-          return type.isInstance(made) ? around(type, Objects.requireNonNull(made), seam) : made;
+          return type.isInstance(made)
+              ? around(type, Objects.requireNonNull(made), interceptor)
+              : made;
         });
   }
 
-  /** Wraps the producers that the service creates. */
+  /** Wraps the Kafka producers. */
   public static BeanPostProcessor producers(MethodInterceptor interceptor) {
     return made(ProducerFactory.class, Producer.class, interceptor);
   }
 
-  /** Around the consumers. */
-  public static BeanPostProcessor consumers(MethodInterceptor seam) {
-    return made(ConsumerFactory.class, Consumer.class, seam);
+  /** Wraps the Kafka consumers. */
+  public static BeanPostProcessor consumers(MethodInterceptor interceptor) {
+    return made(ConsumerFactory.class, Consumer.class, interceptor);
   }
 }

@@ -19,7 +19,7 @@ import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 
-/** Everything that the service publishes on one stage, read from the beginning. Thread-safe. */
+/** All events that the service publishes in one scenario, from the beginning. Thread-safe. */
 public final class Outcomes implements AutoCloseable {
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -31,13 +31,13 @@ public final class Outcomes implements AutoCloseable {
   private final Thread thread = new Thread(this::run, "outcomes");
   private volatile boolean closed;
 
-  private Outcomes(TestEnvironment platform, TopicNames topics) {
+  private Outcomes(TestEnvironment environment, TopicNames topics) {
     this.topics = topics;
     this.consumer =
         new KafkaConsumer<>(
             Map.of(
                 ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG,
-                platform.bootstrapServers(),
+                environment.bootstrapServers(),
                 ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG,
                 false),
             new ByteArrayDeserializer(),
@@ -45,8 +45,8 @@ public final class Outcomes implements AutoCloseable {
   }
 
   public static Outcomes watch(
-      TestEnvironment platform, TopicNames topics, Collection<TopicPartition> all) {
-    Outcomes outcomes = new Outcomes(platform, topics);
+      TestEnvironment environment, TopicNames topics, Collection<TopicPartition> all) {
+    Outcomes outcomes = new Outcomes(environment, topics);
     outcomes.consumer.assign(all);
     outcomes.consumer.seekToBeginning(all);
     // A consumer without partitions must not poll.

@@ -31,8 +31,9 @@ import org.apache.kafka.common.config.TopicConfig;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
- * What a test has to itself on the shared platform: topics, a consumer group, a database; a shop
- * that writes and a reader of what comes out.
+ * The surroundings of a service that one test has to itself in an environment that it may share
+ * with others: topics, a consumer group, a database, a shop that publishes events, and a reader of
+ * the service's own events.
  */
 public final class Scenario implements AutoCloseable {
 
@@ -40,7 +41,7 @@ public final class Scenario implements AutoCloseable {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  private final TestEnvironment platform;
+  private final TestEnvironment environment;
   private final TestEnvironment ofServices;
   private final String name;
   private final TopicNames topics;
@@ -49,30 +50,31 @@ public final class Scenario implements AutoCloseable {
   private final Shop shop;
   private final Outcomes outcomes;
 
-  private Scenario(TestEnvironment platform, TestEnvironment ofServices, boolean prepared) {
-    this.platform = platform;
+  private Scenario(TestEnvironment environment, TestEnvironment ofServices, boolean prepared) {
+    this.environment = environment;
     this.ofServices = ofServices;
     this.name = "it_" + UUID.randomUUID().toString().replace("-", "");
     this.topics = TopicNames.of(name);
     this.database =
-        prepared ? Database.create(platform, name) : Database.createEmpty(platform, name);
+        prepared ? Database.create(environment, name) : Database.createEmpty(environment, name);
     this.admin =
         Admin.create(
-            Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, platform.bootstrapServers()));
+            Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, environment.bootstrapServers()));
     if (prepared) {
       createTopics();
     }
-    this.shop = Shop.open(platform, topics);
-    this.outcomes = Outcomes.watch(platform, topics, prepared ? outputs() : List.of());
+    this.shop = Shop.open(environment, topics);
+    this.outcomes = Outcomes.watch(environment, topics, prepared ? outputs() : List.of());
   }
 
+  /** A scenario in the shared environment. */
   public static Scenario create() {
     return on(TestEnvironment.shared(), TestEnvironment.shared());
   }
 
-  /** A stage to which the services come by other addresses than the test. */
-  public static Scenario on(TestEnvironment platform, TestEnvironment ofServices) {
-    return new Scenario(platform, ofServices, true);
+  /** A scenario whose services use other addresses than the test, such as those of a proxy. */
+  public static Scenario on(TestEnvironment environment, TestEnvironment ofServices) {
+    return new Scenario(environment, ofServices, true);
   }
 
   /** A scenario that begins without any topics and tables. */
@@ -82,7 +84,7 @@ public final class Scenario implements AutoCloseable {
 
   private void createTopics() {
     List<NewTopic> all = new ArrayList<>();
-    // Append times, so that "in time" and "published at" are the broker's word.
+    // With append times, the broker determines what is in time and when an event was published.
     Stream.concat(topics.inputs().stream(), topics.outputs().stream())
         .forEach(
             topic ->
@@ -102,7 +104,7 @@ public final class Scenario implements AutoCloseable {
 
   public void createTopics(Collection<NewTopic> newTopics) {
     get(admin.createTopics(newTopics).all());
-    // The controller knows them; the broker learns of them a little later.
+    // The broker learns of them a moment after the controller.
     List<String> names = newTopics.stream().map(NewTopic::name).toList();
     await("the topics")
         .atMost(PATIENCE)
@@ -110,7 +112,7 @@ public final class Scenario implements AutoCloseable {
         .until(() -> get(admin.describeTopics(names).allTopicNames()).size() == names.size());
   }
 
-  /** The partitions of those of the stage's topics that exist, by topic. */
+  /** The numbers of partitions of the scenario's topics, as far as they exist. */
   public Map<String, Integer> partitionCounts() {
     Set<String> existing = get(admin.listTopics().names());
     List<String> own = existing.stream().filter(topic -> topic.startsWith(name)).toList();
@@ -120,18 +122,18 @@ public final class Scenario implements AutoCloseable {
                 Map.Entry::getKey, description -> description.getValue().partitions().size()));
   }
 
-  /** Kafka as its operator sees it. */
+  /** A client for the administration of Kafka. */
   public Admin admin() {
     return admin;
   }
 
-  /** Publishes a created order in a partition of its own choice; returns when it is in Kafka. */
+  /** Publishes a created order in the given partition; returns when it is in Kafka. */
   public void create(String orderId, int partition, Instant deadline) {
-    // Created a while ago, so that a slow test does not state deadlines before creations.
+    // Created a while ago, so that a slow test never states a deadline before the creation.
     create(orderId, partition, deadline, deadline.minus(Duration.ofMinutes(15)));
   }
 
-  /** The same with a stated time of creation. */
+  /** Publishes a created order with a stated time of creation. */
   public void create(String orderId, int partition, Instant deadline, Instant createdAt) {
     Map<String, String> event =
         Map.of("orderId", orderId, "payBy", deadline.toString(), "createdAt", createdAt.toString());
@@ -141,12 +143,27 @@ public final class Scenario implements AutoCloseable {
                 topics.created(), partition, Shop.utf8(orderId), Shop.json(event))));
   }
 
-  /** Publishes a payment in a partition of its own choice; returns when it is in Kafka. */
+  /** Publishes an order that is due in an hour, and waits until the service has stored it. */
+  public void createPending(String orderId, int partition) {
+    Instant now = in(Duration.ZERO);
+    create(orderId, partition, now.plus(Duration.ofHours(1)), now.minus(Duration.ofMinutes(1)));
+    awaitState(orderId, "PENDING");
+  }
+
+  /**
+   * Has the service cancel an order that is due on arrival, which proves that expiry is at work.
+   */
+  public void passDeadline(String orderId, int partition) {
+    create(orderId, partition, in(Duration.ZERO));
+    outcomes.awaitCancelled(orderId);
+  }
+
+  /** Publishes a payment in the given partition; returns when it is in Kafka. */
   public RecordMetadata pay(String orderId, int partition) {
     return Shop.await(shop.send(payment(orderId, partition)));
   }
 
-  /** A payment in a partition of its own choice, for whichever shop. */
+  /** A payment in the given partition, for any shop to publish. */
   public ProducerRecord<byte[], byte[]> payment(String orderId, int partition) {
     return new ProducerRecord<>(
         topics.paid(),
@@ -155,32 +172,32 @@ public final class Scenario implements AutoCloseable {
         Shop.json(Map.of("orderId", orderId, "paymentId", "payment-of-" + orderId)));
   }
 
-  /** Some whole milliseconds from now. */
+  /** The time after that duration from now, in whole milliseconds. */
   public static Instant in(Duration duration) {
-    return Instant.now().truncatedTo(ChronoUnit.MILLIS).plus(duration);
+    return Instant.now().plus(duration).truncatedTo(ChronoUnit.MILLIS);
   }
 
-  /** The service in this process, with more settings given as pairs of name and value. */
+  /** Starts the service in this JVM, with further settings given as pairs of name and value. */
   public Service startService(String... more) {
     return Service.start(settings(more));
   }
 
-  /** The service in this process with something else under it. */
-  public Service startService(List<BeanPostProcessor> seams, String... more) {
-    return Service.start(settings(more), seams);
+  /** Starts the service in this JVM with interceptors around its beans, the first innermost. */
+  public Service startService(List<BeanPostProcessor> interceptors, String... more) {
+    return Service.start(settings(more), interceptors);
   }
 
-  /** The service as a process of its own. */
+  /** Starts the service as a process of its own. */
   public ServiceProcess startProcess(String... more) {
     return startProcess(name, List.of("-Xmx256m"), more);
   }
 
-  /** The service as one of several processes, each with a log of its own. */
+  /** Starts the service as one of several processes, each with a log of its own. */
   public ServiceProcess startProcess(String logName, List<String> jvmOptions, String... more) {
     return ServiceProcess.start(logName, jvmOptions, settings(more));
   }
 
-  /** What makes the service one of this stage, with more settings given as pairs. */
+  /** The settings of a service of this scenario, with further ones given as pairs. */
   public Map<String, String> settings(String... more) {
     Map<String, String> settings = new LinkedHashMap<>(topics.settings());
     settings.put("spring.datasource.url", Database.url(ofServices.jdbcUrl(), name));
@@ -217,29 +234,29 @@ public final class Scenario implements AutoCloseable {
     return shop;
   }
 
-  /** A shop whose payments stand in a transaction. */
+  /** A shop that publishes payments in transactions. */
   public Shop transactionalShop() {
     return transactionalShop(name);
   }
 
-  /** A shop whose payments stand in a transaction, and which ends those of its predecessor. */
+  /** A transactional shop that aborts open transactions of predecessors with the same id. */
   public Shop transactionalShop(String id) {
     return transactionalShop(id, Duration.ofMinutes(1));
   }
 
-  /** The same, with transactions that Kafka aborts if they are not ended after that long. */
+  /** A transactional shop whose transactions Kafka aborts after that time. */
   public Shop transactionalShop(String id, Duration timeout) {
-    return Shop.transactional(platform, topics, id, timeout);
+    return Shop.transactional(environment, topics, id, timeout);
   }
 
-  /** A shop whose records are compressed. */
+  /** A shop that compresses its records. */
   public Shop compressingShop(String codec) {
-    return Shop.compressing(platform, topics, codec);
+    return Shop.compressing(environment, topics, codec);
   }
 
-  /** A shop that waits for Kafka as long as it takes. */
+  /** A shop that waits for Kafka without limit. */
   public Shop patientShop() {
-    return Shop.patient(platform, topics);
+    return Shop.patient(environment, topics);
   }
 
   public Outcomes outcomes() {
@@ -258,8 +275,8 @@ public final class Scenario implements AutoCloseable {
   }
 
   /**
-   * Waits until everything in the input topics is committed, nothing waits in the outbox, and all
-   * that was published is read. What has not come out by then is not going to, but for deadlines.
+   * Waits until all input is committed, the outbox is empty and all output is read. After that,
+   * only deadlines and further input cause events.
    */
   public void awaitQuiet() {
     Map<TopicPartition, Long> ends = inputEnds();
@@ -269,7 +286,7 @@ public final class Scenario implements AutoCloseable {
     await("outcomes").atMost(PATIENCE).until(() -> outcomes.hasRead(published));
   }
 
-  /** Waits until no order is pending, and then for quiet. */
+  /** Waits until no order is pending, and then as {@link #awaitQuiet}. */
   public void awaitAllDecided() {
     Map<TopicPartition, Long> ends = inputEnds();
     await("offsets").atMost(PATIENCE).until(() -> committed(ends));
@@ -279,10 +296,10 @@ public final class Scenario implements AutoCloseable {
 
   /** {@code host:port} of the broker, as the test reaches it. */
   public String bootstrapServers() {
-    return platform.bootstrapServers();
+    return environment.bootstrapServers();
   }
 
-  /** Whether the service has committed everything below those offsets. */
+  /** Whether the service has committed all records below those offsets. */
   public boolean committed(Map<TopicPartition, Long> ends) {
     Map<TopicPartition, OffsetAndMetadata> committed =
         get(admin.listConsumerGroupOffsets(name).partitionsToOffsetAndMetadata());
@@ -294,12 +311,12 @@ public final class Scenario implements AutoCloseable {
             });
   }
 
-  /** Where the input topics end. */
+  /** The end offsets of the input topics. */
   public Map<TopicPartition, Long> inputEnds() {
     return ends(partitions(topics.inputs()));
   }
 
-  /** Where partitions end. */
+  /** The end offsets of partitions. */
   public Map<TopicPartition, Long> ends(Collection<TopicPartition> partitions) {
     return get(
             admin
@@ -326,7 +343,7 @@ public final class Scenario implements AutoCloseable {
     return names;
   }
 
-  /** Those of all topics, read and written. */
+  /** The partitions of all input and output topics. */
   public List<TopicPartition> allPartitions() {
     return partitions(Stream.concat(topics.inputs().stream(), outputTopics().stream()).toList());
   }
@@ -338,7 +355,7 @@ public final class Scenario implements AutoCloseable {
         .toList();
   }
 
-  /** Waits for an answer of Kafka. */
+  /** Waits for the result of a request to Kafka. */
   public static <T> T get(KafkaFuture<T> answer) {
     try {
       return answer.get();

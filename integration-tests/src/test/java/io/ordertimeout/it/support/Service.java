@@ -116,6 +116,17 @@ public final class Service implements AutoCloseable {
     return Http.at(Integer.parseInt(property("local.management.port")));
   }
 
+  /** Makes an order due now, as an operator who asks for its cancellation. */
+  public void makeDue(String orderId) {
+    Http.Answer answer =
+        http()
+            .operator()
+            .post("/api/order/cancel", Map.of("orderId", orderId, "reason", "due by a test"));
+    if (answer.status() != 200) {
+      throw new IllegalStateException(answer.status() + ": " + answer.response().body());
+    }
+  }
+
   private String property(String name) {
     return Objects.requireNonNull(context.getEnvironment().getProperty(name));
   }

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 
-/** The service as a process of its own, started from its jar, which can be killed and frozen. */
+/** The service as a process of its own, which can be killed and frozen. */
 public final class ServiceProcess implements AutoCloseable {
 
   private static final Duration START_PATIENCE = Duration.ofMinutes(3);
@@ -40,7 +40,7 @@ public final class ServiceProcess implements AutoCloseable {
   static ServiceProcess startCommand(
       String logName, List<String> command, Map<String, String> settings) {
     int port = Ports.any();
-    // Readiness is asked for from outside, so the port has to be known.
+    // The test queries readiness, so it has to know the port.
     Map<String, String> all = new LinkedHashMap<>(settings);
     all.put("management.server.port", String.valueOf(port));
     List<String> complete = new ArrayList<>(command);
@@ -48,7 +48,7 @@ public final class ServiceProcess implements AutoCloseable {
     return new ServiceProcess(ChildProcess.start(logName, complete), port);
   }
 
-  /** Waits until it says that it owns its shards and has rebuilt them. */
+  /** Waits until it reports that it owns its shards and has rebuilt them. */
   public void awaitReady() {
     await("readiness")
         .atMost(START_PATIENCE)
@@ -76,7 +76,7 @@ public final class ServiceProcess implements AutoCloseable {
   }
 
   /**
-   * The text in which Prometheus is told of metrics.
+   * The metrics in the text format of Prometheus.
    *
    * @throws IOException if the service does not answer
    */
@@ -84,7 +84,7 @@ public final class ServiceProcess implements AutoCloseable {
     return get("prometheus").body();
   }
 
-  /** {@code host:port} of the address at which metrics can be had. */
+  /** {@code host:port} of the address that exports the metrics. */
   public String managementAddress() {
     return management.getAuthority();
   }
@@ -108,22 +108,22 @@ public final class ServiceProcess implements AutoCloseable {
     return process.pid();
   }
 
-  /** Ends it as a power cut does (SIGKILL). */
+  /** Kills it (SIGKILL), as a power failure does. */
   public void kill() {
     process.kill();
   }
 
-  /** Ends it as an operator does (SIGTERM); kills it if it does not end. Returns whether it did. */
+  /** Stops it gracefully (SIGTERM); kills it otherwise. Returns whether it ended by itself. */
   public boolean stop() {
     return process.stop(STOP_PATIENCE);
   }
 
-  /** Takes the processor away from it (SIGSTOP): no heartbeat, no answer, and no error either. */
+  /** Suspends it (SIGSTOP): no heartbeats, no responses, and no errors either. */
   public void freeze() {
     process.signal("STOP");
   }
 
-  /** Lets it go on (SIGCONT), as if no time had passed. */
+  /** Resumes it (SIGCONT), as if no time had passed. */
   public void thaw() {
     process.signal("CONT");
   }

@@ -30,18 +30,18 @@ public final class Shop implements AutoCloseable {
     this.producer = producer;
   }
 
-  public static Shop open(TestEnvironment platform, TopicNames topics) {
-    return new Shop(topics, producer(platform, Map.of()));
+  public static Shop open(TestEnvironment environment, TopicNames topics) {
+    return new Shop(topics, producer(environment, Map.of()));
   }
 
   /** A shop that publishes within transactions only. */
   public static Shop transactional(
-      TestEnvironment platform, TopicNames topics, String id, Duration timeout) {
+      TestEnvironment environment, TopicNames topics, String id, Duration timeout) {
     Shop shop =
         new Shop(
             topics,
             producer(
-                platform,
+                environment,
                 Map.of(
                     ProducerConfig.TRANSACTIONAL_ID_CONFIG,
                     id,
@@ -56,12 +56,12 @@ public final class Shop implements AutoCloseable {
     return shop;
   }
 
-  /** A shop that waits for Kafka as long as it takes. */
-  public static Shop patient(TestEnvironment platform, TopicNames topics) {
+  /** A shop that waits for Kafka without limit. */
+  public static Shop patient(TestEnvironment environment, TopicNames topics) {
     return new Shop(
         topics,
         producer(
-            platform,
+            environment,
             Map.of(
                 ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG,
                 600_000,
@@ -71,19 +71,20 @@ public final class Shop implements AutoCloseable {
                 1)));
   }
 
-  /** A shop whose records are compressed. */
-  public static Shop compressing(TestEnvironment platform, TopicNames topics, String codec) {
+  /** A shop that compresses its records. */
+  public static Shop compressing(TestEnvironment environment, TopicNames topics, String codec) {
     return new Shop(
-        topics, producer(platform, Map.of(ProducerConfig.COMPRESSION_TYPE_CONFIG, codec)));
+        topics, producer(environment, Map.of(ProducerConfig.COMPRESSION_TYPE_CONFIG, codec)));
   }
 
   private static Producer<byte[], byte[]> producer(
-      TestEnvironment platform, Map<String, Object> more) {
+      TestEnvironment environment, Map<String, Object> more) {
     Map<String, Object> settings = new LinkedHashMap<>(more);
-    settings.put(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, platform.bootstrapServers());
+    settings.put(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, environment.bootstrapServers());
     settings.put(ProducerConfig.ACKS_CONFIG, "all");
-    // The topics are new: a broker that does not lead a partition yet may refuse the first batch
-    // and take the second, which leaves an idempotent producer with several in flight stuck.
+    // The topics are new: a broker that does not lead a partition yet may reject the first batch
+    // and
+    // accept the second, which blocks an idempotent producer that has several in flight.
     settings.put(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 1);
     return new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer());
   }

@@ -33,8 +33,8 @@ import org.springframework.web.util.UriUtils;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * An issuer of tokens for jane, which tells its public key on a port of the loopback address, and
- * logs her in without a question (OpenID Connect Core 1.0, authorization code flow).
+ * An OpenID Connect provider on the loopback address: it publishes its key, issues tokens for the
+ * user jane and logs her in without asking for a password (authorization code flow).
  */
 public final class TokenIssuer implements AutoCloseable {
 
@@ -46,7 +46,7 @@ public final class TokenIssuer implements AutoCloseable {
   private final RSAKey key = newKey();
   private final HttpServer server;
   private final Map<String, String> nonces = new ConcurrentHashMap<>();
-  private volatile List<String> rolesOfWhoLogsIn = List.of();
+  private volatile List<String> grantedRoles = List.of();
 
   private TokenIssuer(HttpServer server) {
     this.server = server;
@@ -71,7 +71,7 @@ public final class TokenIssuer implements AutoCloseable {
               "subject_types_supported",
               List.of("public")));
       issuer.answer("/keys", new JWKSet(issuer.key.toPublicJWK()).toJSONObject());
-      issuer.server.createContext("/authorize", issuer::sendBack);
+      issuer.server.createContext("/authorize", issuer::authorize);
       issuer.server.createContext("/token", issuer::redeem);
       issuer.server.start();
       return issuer;
@@ -92,8 +92,8 @@ public final class TokenIssuer implements AutoCloseable {
     exchange.close();
   }
 
-  // Without roles to give, nobody is let in.
-  private void sendBack(HttpExchange exchange) throws IOException {
+  // Without roles, log-ins are refused.
+  private void authorize(HttpExchange exchange) throws IOException {
     MultiValueMap<String, String> asked =
         UriComponentsBuilder.fromUri(exchange.getRequestURI()).build().getQueryParams();
     String code = UUID.randomUUID().toString();
@@ -103,7 +103,7 @@ public final class TokenIssuer implements AutoCloseable {
         .add(
             "Location",
             UriComponentsBuilder.fromUriString(decoded(asked, "redirect_uri"))
-                .queryParam(rolesOfWhoLogsIn.isEmpty() ? "error" : "code", code)
+                .queryParam(grantedRoles.isEmpty() ? "error" : "code", code)
                 .queryParam("state", Objects.requireNonNull(asked.getFirst("state")))
                 .build()
                 .toUriString());
@@ -130,7 +130,7 @@ public final class TokenIssuer implements AutoCloseable {
       return;
     }
     Instant expiry = Instant.now().plus(VALID);
-    String[] roles = rolesOfWhoLogsIn.toArray(String[]::new);
+    String[] roles = grantedRoles.toArray(String[]::new);
     answer(
         exchange,
         Map.of(
@@ -158,7 +158,7 @@ public final class TokenIssuer implements AutoCloseable {
     return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
   }
 
-  /** What has a service accept its tokens, as pairs of name and value. */
+  /** Settings with which a service accepts its tokens, as pairs of name and value. */
   public String[] settings() {
     return new String[] {
       "spring.security.oauth2.resourceserver.jwt.issuer-uri",
@@ -168,7 +168,7 @@ public final class TokenIssuer implements AutoCloseable {
     };
   }
 
-  /** What has a service send people here to log in, as pairs of name and value. */
+  /** Settings with which a service has people log in here, as pairs of name and value. */
   public String[] logInSettings() {
     String registration = "spring.security.oauth2.client.registration.shop.";
     return new String[] {
@@ -187,9 +187,14 @@ public final class TokenIssuer implements AutoCloseable {
     };
   }
 
-  /** Gives whoever logs in from now on these roles; without one they are not let in. */
+  /** Refuses log-ins from now on. */
+  public void refuseLogIns() {
+    grantedRoles = List.of();
+  }
+
+  /** Grants these roles, at least one, to users who log in from now on. */
   public void logIn(String... roles) {
-    rolesOfWhoLogsIn = List.of(roles);
+    grantedRoles = List.of(roles);
   }
 
   public String token(String... roles) {
@@ -200,12 +205,12 @@ public final class TokenIssuer implements AutoCloseable {
     return token(key, uri().toString(), Instant.now().minus(VALID), roles);
   }
 
-  /** One that says it is of this issuer and is not. */
+  /** A token that claims this issuer, but is signed with another key. */
   public String forgedToken(String... roles) {
     return token(newKey(), uri().toString(), Instant.now().plus(VALID), roles);
   }
 
-  /** One that says it is of another issuer. */
+  /** A token with this issuer's signature that claims another issuer. */
   public String foreignToken(String... roles) {
     return token(key, "http://another.example", Instant.now().plus(VALID), roles);
   }

@@ -3,7 +3,7 @@ package io.ordertimeout.it.support;
 import java.util.List;
 import java.util.Map;
 
-/** The topics of one stage, which no other stage uses. */
+/** The topics of one scenario, which no other scenario uses. */
 public record TopicNames(
     String created, String paid, String closed, String cancelled, String conflict) {
 

@@ -26,7 +26,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A topic of payments that keeps the last one of each order: its offsets have gaps. */
+/** A compacted topic of payments, whose offsets have gaps. */
 class CompactedTopicIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(90);
@@ -43,7 +43,7 @@ class CompactedTopicIT {
   }
 
   @Test
-  void gapsInTheOffsetsHoldUpNothingAndHideNoPayment() {
+  void gapsInTheOffsetsDelayNothingAndHideNoPayment() {
     compactPayments();
     try (Service service = scenario.startService()) {
       service.awaitReady(true);
@@ -52,7 +52,7 @@ class CompactedTopicIT {
       payAgainAndAgain();
       scenario.awaitAllDecided();
     }
-    // What the stored position leads to is gone when it is needed.
+    // The record at the stored position is gone when the service starts again.
     publish(1, 10);
     awaitGaps();
 
@@ -114,20 +114,20 @@ class CompactedTopicIT {
     sent.forEach(Shop::await);
   }
 
-  /** Waits until fewer records are left than there are offsets. */
+  /** Waits until compaction has removed more than half of the records. */
   private void awaitGaps() {
     await("compaction")
         .atMost(PATIENCE)
         .pollInterval(Duration.ofSeconds(1))
         .until(
             () -> {
-              // A segment ends with the first record after its time.
+              // Only a record that comes after a segment's time rolls it.
               scenario.pay("again", 0);
               return records() < scenario.ends(List.of(payments)).getOrDefault(payments, 0L) / 2;
             });
   }
 
-  /** How many records of payments are left. */
+  /** The number of payments that are left. */
   private long records() {
     long end = scenario.ends(List.of(payments)).getOrDefault(payments, 0L);
     try (Consumer<byte[], byte[]> consumer =

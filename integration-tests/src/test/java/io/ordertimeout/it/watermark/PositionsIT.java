@@ -10,7 +10,6 @@ import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.TopicNames;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -27,7 +26,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
-/** Reading goes on where Postgres says that it ended, whatever becomes of offsets and logs. */
+/** The service reads on from the positions in Postgres, whatever happens to offsets and logs. */
 class PositionsIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -42,14 +41,14 @@ class PositionsIT {
   }
 
   @Test
-  void offsetsThatAnOperatorMovesForwardSkipNothing() {
-    Instant deadline = registerAndStop("paid", "unpaid");
+  void offsetsMovedForwardSkipNothing() {
+    registerAndStop("paid", "unpaid");
     scenario.pay("paid", 0);
+    database.makePendingDue();
     moveOffsets(scenario.ends(scenario.allPartitions()));
 
     try (Service service = scenario.startService()) {
       scenario.awaitState("paid", "PAID");
-      scenario.awaitPast(deadline);
       scenario.outcomes().awaitCancelled("unpaid");
       assertThat(service.gauge("order.timeout.expiry.held")).isZero();
     }
@@ -57,9 +56,10 @@ class PositionsIT {
   }
 
   @Test
-  void offsetsThatAnOperatorMovesBackChangeNothing() {
+  void offsetsMovedBackChangeNothing() {
     registerAndStop("paid", "unpaid");
     scenario.pay("paid", 0);
+    database.makePendingDue();
     try (Service service = scenario.startService()) {
       scenario.awaitAllDecided();
       scenario.shop().paid("unpaid", "late");
@@ -85,12 +85,13 @@ class PositionsIT {
   }
 
   @Test
-  void offsetsThatHaveExpiredSkipNothing() {
+  void expiredOffsetsSkipNothing() {
     registerAndStop("paid", "unpaid");
     scenario.pay("paid", 0);
+    database.makePendingDue();
     Scenario.get(scenario.admin().deleteConsumerGroups(List.of(scenario.name())).all());
 
-    // Kafka would be asked for the time of the start.
+    // Without stored positions the service would begin at the time of its start.
     try (Service service = scenario.startService("order-timeout.intake.start-back", "0s")) {
       scenario.outcomes().awaitCancelled("unpaid");
       assertThat(database.state("paid")).isEqualTo("PAID");
@@ -99,10 +100,10 @@ class PositionsIT {
   }
 
   @Test
-  void aCommitThatFailsIsMadeUpForWhenNothingElseComes() {
+  void aFailedCommitIsRepeatedWithoutFurtherRecords() {
     AtomicInteger refusals = new AtomicInteger();
     AtomicBoolean refusing = new AtomicBoolean();
-    BeanPostProcessor seam =
+    BeanPostProcessor refusal =
         Interceptors.consumers(
             call -> {
               if (!refusing.get() || !call.getMethod().getName().equals("commitAsync")) {
@@ -113,7 +114,7 @@ class PositionsIT {
               refusing.set(refusals.incrementAndGet() < 3);
               return null;
             });
-    try (Service service = scenario.startService(List.of(seam))) {
+    try (Service service = scenario.startService(List.of(refusal))) {
       scenario.create("first", 0, Scenario.in(Duration.ofHours(1)));
       scenario.awaitQuiet();
       refusing.set(true);
@@ -128,11 +129,12 @@ class PositionsIT {
   }
 
   @Test
-  void paymentsDeletedBeforeTheyWereReadHoldTheirShardUntilAnOperatorGoesOn() {
-    Instant deadline = registerAndStop("paid", "unpaid");
-    scenario.create("elsewhere", 1, deadline);
+  void paymentsDeletedUnreadHoldTheirShardUntilAnOperatorLiftsTheHold() {
+    registerAndStop("paid", "unpaid");
+    scenario.create("elsewhere", 1, Scenario.in(Duration.ZERO));
     scenario.pay("paid", 0);
     deleteRecords(new TopicPartition(topics.paid(), 0));
+    database.makePendingDue();
 
     try (Service service = scenario.startService()) {
       scenario.outcomes().awaitCancelled("elsewhere");
@@ -142,14 +144,14 @@ class PositionsIT {
       assertThat(database.state("paid")).isEqualTo("PENDING");
       assertThat(database.state("unpaid")).isEqualTo("PENDING");
     }
-    // It stays so, whoever takes the shard over.
+    // The hold outlives the instance.
     try (Service service = scenario.startService()) {
       await("the alarm")
           .atMost(PATIENCE)
           .until(() -> service.gauge("order.timeout.expiry.held") == 1);
-      passADeadline(1, "still-elsewhere");
+      scenario.passDeadline("still-elsewhere", 1);
       assertThat(scenario.outcomes().cancelled()).hasSize(2);
-      // New payments of the shard are read all the same.
+      // New payments of the shard are still read.
       scenario.pay("paid", 0);
       scenario.awaitState("paid", "PAID");
 
@@ -161,12 +163,10 @@ class PositionsIT {
   }
 
   @Test
-  void aPositionThatFallsOffTheLogHoldsItsShardAndNoOther() {
+  void aPositionBelowTheStartOfTheLogHoldsItsShardAlone() {
     try (Service service = scenario.startService("order-timeout.intake.batch-size", "1")) {
-      Instant deadline = Scenario.in(Duration.ofSeconds(6));
-      scenario.create("held", 0, deadline);
-      scenario.awaitState("held", "PENDING");
-      // Nothing is stored any more, so the positions stand still.
+      scenario.createPending("held", 0);
+      // Nothing can be stored from here on, so the positions do not advance.
       database.execute("alter table order_deadline rename to order_deadline_away");
       scenario.pay("other", 0);
       scenario.pay("held", 0);
@@ -179,19 +179,22 @@ class PositionsIT {
               () ->
                   service.gauge("order.timeout.expiry.held") == 1
                       || "PAID".equals(database.state("held")));
-      scenario.awaitPast(deadline);
-      passADeadline(1, "elsewhere");
-      // What was fetched before it was deleted may have been stored after all.
+      if ("PENDING".equals(database.state("held"))) {
+        service.makeDue("held");
+      }
+      scenario.passDeadline("elsewhere", 1);
+      // A payment that was fetched before its deletion may have been stored after all.
       assertThat(database.state("held")).isIn("PENDING", "PAID");
       assertThat(scenario.outcomes().cancelled("held")).isEmpty();
     }
   }
 
   @Test
-  void aTopicMadeAnewHoldsTheShardsItHadRecordsOf() {
+  void aRecreatedTopicHoldsTheShardsWhoseRecordsItHeld() {
     registerAndStop("paid", "unpaid");
     scenario.pay("paid", 0);
-    makeAnew(topics.paid());
+    recreate(topics.paid());
+    database.makePendingDue();
 
     try (Service service = scenario.startService()) {
       await("the alarm")
@@ -201,18 +204,18 @@ class PositionsIT {
       scenario.awaitState("unpaid", "PAID");
       assertThat(liftHolds()).isEqualTo(Scenario.PARTITIONS);
       PublishedEvent wrong = scenario.outcomes().awaitCancelled("paid");
-      // Which is why somebody has to decide it: Kafka does not know of this payment any more.
+      // Lifting the hold is an operator's decision, because Kafka has lost this payment.
       assertThat(wrong.key()).isEqualTo("paid");
     }
   }
 
   @Test
-  void aTopicMadeAnewUnderARunningServiceIsNoticedBeforeTheNextCancellation() {
+  void aTopicRecreatedAtRunTimeIsDetectedBeforeTheNextCancellation() {
     try (Service service = scenario.startService()) {
-      passADeadline(0, "before");
-      scenario.create("held", 0, Scenario.in(Duration.ofSeconds(3)));
-      scenario.awaitState("held", "PENDING");
-      makeAnew(topics.paid());
+      scenario.passDeadline("before", 0);
+      scenario.createPending("held", 0);
+      recreate(topics.paid());
+      service.makeDue("held");
 
       await("the alarm")
           .atMost(PATIENCE)
@@ -223,23 +226,15 @@ class PositionsIT {
     }
   }
 
-  /** Registers orders in partition 0, due soon after, and stops the service before they are due. */
-  private Instant registerAndStop(String... orderIds) {
+  /** Registers orders in partition 0 and stops the service. */
+  private void registerAndStop(String... orderIds) {
     try (Service service = scenario.startService()) {
-      Instant deadline = Scenario.in(Duration.ofSeconds(5));
       for (String orderId : orderIds) {
-        scenario.create(orderId, 0, deadline);
-        scenario.awaitState(orderId, "PENDING");
+        scenario.createPending(orderId, 0);
       }
       scenario.awaitQuiet();
       assertThat(service.gauge("order.timeout.pending")).isEqualTo(orderIds.length);
-      return deadline;
     }
-  }
-
-  private void passADeadline(int partition, String orderId) {
-    scenario.create(orderId, partition, Scenario.in(Duration.ofMillis(500)));
-    scenario.outcomes().awaitCancelled(orderId);
   }
 
   private int liftHolds() {
@@ -275,7 +270,7 @@ class PositionsIT {
         scenario.admin().deleteRecords(Map.of(partition, RecordsToDelete.beforeOffset(end))).all());
   }
 
-  private void makeAnew(String topic) {
+  private void recreate(String topic) {
     Scenario.get(scenario.admin().deleteTopics(List.of(topic)).all());
     await("the topic to be gone")
         .atMost(PATIENCE)

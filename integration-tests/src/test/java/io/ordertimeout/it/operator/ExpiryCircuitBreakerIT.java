@@ -18,11 +18,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
-/** The breaker pauses expiry before an abnormal number of orders is cancelled. */
-class BreakerIT {
+/** The circuit breaker pauses expiry before it cancels an abnormal number of orders. */
+class ExpiryCircuitBreakerIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final int ORDERS = 200;
+  private static final Instant LATER = Scenario.in(Duration.ofHours(1));
 
   private final Scenario scenario = Scenario.create();
 
@@ -32,7 +33,7 @@ class BreakerIT {
   }
 
   @Test
-  void tooManyCancellationsForTheOrdersThatComeInPauseExpiryUntilAnOperatorEndsIt() {
+  void tooManyCancellationsPerRegistrationPauseExpiryUntilAnOperatorEndsThePause() {
     try (Service service =
         scenario.startService(
             "order-timeout.breaker.enabled", "true",
@@ -40,10 +41,9 @@ class BreakerIT {
             "order-timeout.breaker.min-cancellations", "20",
             "order-timeout.breaker.move-deadlines", "false",
             "order-timeout.expiry.batch-size", "10")) {
-      create(Scenario.in(Duration.ofSeconds(5)));
-      await("the breaker")
-          .atMost(PATIENCE)
-          .until(() -> service.gauge("order.timeout.expiry.paused", "by", "breaker") == 1);
+      create(0, ORDERS, Scenario.in(Duration.ofSeconds(2)));
+      awaitTripped(service);
+      awaitRegistered(ORDERS);
       assertThat(service.counter("order.timeout.cancelled")).isLessThanOrEqualTo(ORDERS / 2.0);
       assertThat(scenario.database().pending()).isGreaterThanOrEqualTo(ORDERS / 2);
 
@@ -60,50 +60,51 @@ class BreakerIT {
                   Map.of("reason", "a sale"));
       assertThat(ended.status()).isEqualTo(200);
 
-      // What it held back does not trip it again.
+      // The orders that it held back do not trip it again.
       await("all to be cancelled").atMost(PATIENCE).until(() -> scenario.database().pending() == 0);
       assertThat(scenario.database().count("select count(*) from expiry_pause")).isEqualTo(1);
     }
   }
 
   @Test
-  void noPaymentWhileOrdersComeInPausesExpiryBeforeTheFirstCancellation() {
+  void noPaymentsWhileOrdersComeInPauseExpiryBeforeTheFirstCancellation() {
     try (Service service =
         scenario.startService(
             "order-timeout.breaker.enabled", "true",
             "order-timeout.breaker.max-ratio", "10",
             "order-timeout.breaker.max-silence", "3s",
             "order-timeout.breaker.min-registrations", "100")) {
-      create(Scenario.in(Duration.ofSeconds(6)));
-      await("the breaker")
-          .atMost(PATIENCE)
-          .until(() -> service.gauge("order.timeout.expiry.paused", "by", "breaker") == 1);
+      create(0, ORDERS, LATER);
+      awaitRegistered(ORDERS);
+      scenario.awaitPast(Scenario.in(Duration.ofSeconds(4)));
+      create(ORDERS, ORDERS + 1, Scenario.in(Duration.ZERO));
+      awaitTripped(service);
 
-      assertThat(scenario.database().pending()).isEqualTo(ORDERS);
+      assertThat(scenario.database().pending()).isEqualTo(ORDERS + 1);
       assertThat(service.http().viewer().get("/api/pauses").json().at("/0/reason").asString())
-          .contains("no payment has been read for", "while 200 orders came in");
+          .contains("no payment has been read for", "while 201 orders came in");
     }
   }
 
   @Test
-  void aNormalShopIsNotHeldUp() {
+  void anOrdinaryShareOfUnpaidOrdersDoesNotPauseExpiry() {
     try (Service service =
         scenario.startService(
             "order-timeout.breaker.enabled", "true",
             "order-timeout.breaker.max-ratio", "0.5",
             "order-timeout.breaker.min-cancellations", "20")) {
-      Instant deadline = Scenario.in(Duration.ofSeconds(6));
-      create(deadline);
+      int paid = ORDERS * 3 / 4;
+      create(0, paid, LATER);
       List<CompletableFuture<RecordMetadata>> payments = new ArrayList<>();
-      for (int i = 0; i < ORDERS; i++) {
-        if (i % 4 != 0) {
-          payments.add(
-              scenario
-                  .shop()
-                  .send(scenario.topics().paid(), "order-" + i, Map.of("paymentId", "p" + i)));
-        }
+      for (int i = 0; i < paid; i++) {
+        payments.add(
+            scenario
+                .shop()
+                .send(scenario.topics().paid(), "order-" + i, Map.of("paymentId", "p" + i)));
       }
       payments.forEach(Shop::await);
+      await("payments").atMost(PATIENCE).until(() -> paidOrders() == paid);
+      create(paid, ORDERS, Scenario.in(Duration.ofSeconds(1)));
 
       scenario.awaitAllDecided();
       assertThat(service.counter("order.timeout.cancelled")).isEqualTo(ORDERS / 4.0);
@@ -112,39 +113,51 @@ class BreakerIT {
   }
 
   @Test
-  void whatCameDueWhileNobodyWasThereDoesNotPauseWhatComesInNow() {
+  void ordersDueWhileNoInstanceRanDoNotPauseExpiry() {
     String[] settings = {
       "order-timeout.breaker.enabled", "true",
       "order-timeout.breaker.max-ratio", "0.5",
       "order-timeout.breaker.min-cancellations", "20"
     };
-    Instant deadline = Scenario.in(Duration.ofSeconds(10));
     try (Service before = scenario.startService(settings)) {
       before.awaitReady(true);
-      create(deadline);
-      await("orders").atMost(PATIENCE).until(() -> scenario.database().pending() == ORDERS);
+      create(0, ORDERS, LATER);
+      awaitRegistered(ORDERS);
+      assertThat(before.counter("order.timeout.cancelled")).isZero();
     }
-    await("their deadline").atMost(PATIENCE).until(() -> Instant.now().isAfter(deadline));
+    scenario.database().makePendingDue();
 
     try (Service after = scenario.startService(settings)) {
       await("all to be cancelled").atMost(PATIENCE).until(() -> scenario.database().pending() == 0);
       for (int i = 0; i < 4; i++) {
-        scenario.create("later-" + i, 0, Scenario.in(Duration.ofMillis(500)));
-        scenario.outcomes().awaitCancelled("later-" + i);
+        scenario.passDeadline("later-" + i, 0);
       }
       assertThat(scenario.database().count("select count(*) from expiry_pause")).isZero();
       assertThat(after.counter("order.timeout.cancelled")).isEqualTo(ORDERS + 4.0);
     }
   }
 
-  private void create(Instant deadline) {
+  private static void awaitTripped(Service service) {
+    await("the circuit breaker")
+        .atMost(PATIENCE)
+        .until(() -> service.gauge("order.timeout.expiry.paused", "by", "breaker") == 1);
+  }
+
+  private void awaitRegistered(int orders) {
+    await("registrations")
+        .atMost(PATIENCE)
+        .until(() -> scenario.database().count("select count(*) from order_deadline") >= orders);
+  }
+
+  private long paidOrders() {
+    return scenario.database().count("select count(*) from order_deadline where state = 'PAID'");
+  }
+
+  private void create(int from, int to, Instant deadline) {
     List<CompletableFuture<RecordMetadata>> sent = new ArrayList<>();
-    for (int i = 0; i < ORDERS; i++) {
-      sent.add(
-          scenario
-              .shop()
-              .send(
-                  scenario.topics().created(), "order-" + i, Map.of("payBy", deadline.toString())));
+    Map<String, ?> event = Map.of("payBy", deadline.toString());
+    for (int i = from; i < to; i++) {
+      sent.add(scenario.shop().send(scenario.topics().created(), "order-" + i, event));
     }
     sent.forEach(Shop::await);
   }

@@ -17,9 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import tools.jackson.databind.JsonNode;
 
-/** One order: what is told of it, and what an operator can do to it. */
+/** One order: what the API reports about it, and what an operator can do to it. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class OneOrderIT {
+class OrderLookupIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -34,14 +34,14 @@ class OneOrderIT {
   }
 
   @Test
-  void aCancelledOrderTellsItsWholeHistory() {
+  void aCancelledOrderReportsItsWholeHistory() {
     scenario
         .shop()
         .created(
             "whole history",
             Map.of(
                 "timeout",
-                "PT1S",
+                "PT0.5S",
                 "channel",
                 "web",
                 "amount",
@@ -50,11 +50,11 @@ class OneOrderIT {
     scenario.shop().paid("whole history", "too late");
     scenario.outcomes().awaitConflicts("whole history", 1);
 
-    await("the publications to be noted")
+    await("the publications to be recorded")
         .atMost(PATIENCE)
         .untilAsserted(
             () ->
-                assertThat(happenings("whole history"))
+                assertThat(history("whole history"))
                     .containsExactly(
                         "CREATED",
                         "REGISTERED",
@@ -82,7 +82,7 @@ class OneOrderIT {
   }
 
   @Test
-  void anOrderIdMayHaveAnyCharacters() {
+  void anOrderIdMayContainAnyCharacters() {
     String orderId = "a/b;c%2F?d=é&\\ \u202E'\"<script>";
     scenario.shop().created(orderId, Map.of("timeout", "PT1H"));
     scenario.awaitState(orderId, "PENDING");
@@ -95,25 +95,29 @@ class OneOrderIT {
 
   @Test
   void anExtendedOrderIsCancelledAtItsNewDeadline() {
-    Instant first = Scenario.in(Duration.ofSeconds(5));
+    Instant begin = Instant.now();
+    scenario.createPending("warm-up", 0);
+    Duration step = Duration.between(begin, Instant.now());
+    // Late enough that the order is extended first, however slow the machine is.
+    Instant first = Scenario.in(step.multipliedBy(4).plusSeconds(1));
+    Instant later = first.plusSeconds(2);
     scenario.create("extended", 0, first);
     scenario.create("not extended", 0, first);
     scenario.awaitState("extended", "PENDING");
-    Instant later = Scenario.in(Duration.ofSeconds(10));
 
     Answer answer = extend(operator, "extended", later);
-    assertThat(answer.status()).isEqualTo(200);
+    assertThat(answer.status()).as(answer.response().body()).isEqualTo(200);
     assertThat(answer.json().at("/actor").asString()).isEqualTo("operator");
     scenario.outcomes().awaitCancelled("not extended");
-    assertThat(scenario.outcomes().cancelled("extended")).isEmpty();
 
     assertThat(scenario.outcomes().awaitCancelled("extended").instant("deadline")).isEqualTo(later);
-    assertThat(happenings("extended")).contains("EXTENDED");
+    assertThat(scenario.outcomes().cancelled("extended")).hasSize(1);
+    assertThat(history("extended")).contains("EXTENDED");
     assertThat(service.counter("order.timeout.repaired")).isZero();
   }
 
   @Test
-  void anOrderWithAFarDeadlineCanBeCancelledNowThroughTheGate() {
+  void anOrderWithAFarDeadlineIsCancelledOnRequestThroughTheWatermark() {
     scenario.shop().created("cancel now", Map.of("timeout", "PT1H"));
     scenario.awaitState("cancel now", "PENDING");
 
@@ -121,13 +125,13 @@ class OneOrderIT {
         operator.post("/api/order/cancel", Map.of("orderId", "cancel now", "reason", "fraud"));
     assertThat(answer.status()).isEqualTo(200);
     scenario.outcomes().awaitCancelled("cancel now");
-    assertThat(happenings("cancel now"))
+    assertThat(history("cancel now"))
         .containsExactly(
             "CREATED", "REGISTERED", "CANCELLATION_REQUESTED", "CANCELLED", "PUBLISHED");
   }
 
   @Test
-  void aDecisionIsNeverChanged() {
+  void aDecisionCannotBeChanged() {
     scenario.shop().created("paid", Map.of("timeout", "PT1H"));
     scenario.shop().paid("paid", "p");
     scenario.awaitState("paid", "PAID");
@@ -143,7 +147,7 @@ class OneOrderIT {
   }
 
   @Test
-  void aDeadlineIsNotMovedBackOrBeyondBounds() {
+  void aDeadlineCannotMoveBackOrBeyondBounds() {
     scenario.shop().created("bounded", Map.of("timeout", "PT1H"));
     scenario.awaitState("bounded", "PENDING");
 
@@ -158,7 +162,7 @@ class OneOrderIT {
   }
 
   @Test
-  void whatIsAskedForTwiceIsDoneOnceAndAuditedOnce() {
+  void aRepeatedRequestTakesEffectAndIsAuditedOnce() {
     scenario.shop().created("twice", Map.of("timeout", "PT1H"));
     scenario.awaitState("twice", "PENDING");
     Instant later = Scenario.in(Duration.ofHours(2));
@@ -196,7 +200,7 @@ class OneOrderIT {
     return answer.json();
   }
 
-  private List<String> happenings(String orderId) {
+  private List<String> history(String orderId) {
     return StreamSupport.stream(known(orderId).at("/history").spliterator(), false)
         .map(entry -> entry.path("what").asString())
         .toList();
