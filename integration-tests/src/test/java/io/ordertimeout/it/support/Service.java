@@ -56,7 +56,12 @@ public final class Service implements AutoCloseable {
     return new Service(
         new SpringApplicationBuilder(OrderServiceApplication.class)
             .initializers(
-                context -> interceptors.forEach(context.getBeanFactory()::addBeanPostProcessor))
+                context -> {
+                  context
+                      .getBeanFactory()
+                      .registerSingleton("passwordEncoder", CheapPasswords.encoder());
+                  interceptors.forEach(context.getBeanFactory()::addBeanPostProcessor);
+                })
             .bannerMode(Banner.Mode.OFF)
             .logStartupInfo(false)
             .registerShutdownHook(false)
