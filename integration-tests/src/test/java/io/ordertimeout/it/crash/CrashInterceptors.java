@@ -19,6 +19,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.core.ProducerFactory;
 
 /**
  * Wraps the service's data source, producer and consumers, so that each call can end the process.
@@ -34,8 +35,8 @@ class CrashInterceptors {
         if (bean instanceof DataSource dataSource) {
           return around(DataSource.class, dataSource, StatementInterceptors::connection);
         }
-        if (bean instanceof Producer<?, ?> producer) {
-          return around(Producer.class, producer, CrashInterceptors::producer);
+        if (bean instanceof ProducerFactory<?, ?> factory) {
+          return around(ProducerFactory.class, factory, CrashInterceptors::createdProducer);
         }
         if (bean instanceof ConsumerFactory<?, ?> factory) {
           return around(ConsumerFactory.class, factory, CrashInterceptors::consumer);
@@ -80,6 +81,13 @@ class CrashInterceptors {
       }
       callback.onComplete(offsets, failure);
     }
+  }
+
+  private static @Nullable Object createdProducer(MethodInvocation call) throws Throwable {
+    Object made = call.proceed();
+    return made instanceof Producer<?, ?>
+        ? around(Producer.class, made, CrashInterceptors::producer)
+        : made;
   }
 
   // The future goes to the caller of the producer.

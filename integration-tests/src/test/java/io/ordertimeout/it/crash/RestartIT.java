@@ -19,7 +19,6 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
@@ -28,7 +27,6 @@ import org.junit.jupiter.api.TestInstance;
  * deadline passed while the service was down, those that stay pending, those that were decided but
  * not published, and those whose events arrived while it was down.
  */
-@Tag("faults")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class RestartIT {
 

@@ -47,6 +47,8 @@ class ComposeTest {
           "GRAFANA_PASSWORD",
           "grafana-secret");
 
+  private static final String METADATA = "META-INF/spring-configuration-metadata.json";
+
   private final Dockerfile dockerfile = ProjectFiles.dockerfile();
   private final ComposeFile compose = ProjectFiles.compose();
   private final ComposeFile observability = ProjectFiles.observability();
@@ -234,11 +236,11 @@ class ComposeTest {
   /** Returns all properties of Spring Boot, the service and the traffic generator. */
   private static Set<String> properties() throws IOException {
     Set<String> properties = new TreeSet<>();
-    for (URL metadata :
-        Collections.list(
-            ComposeTest.class
-                .getClassLoader()
-                .getResources("META-INF/spring-configuration-metadata.json"))) {
+    List<URL> all = Collections.list(ComposeTest.class.getClassLoader().getResources(METADATA));
+    // The traffic generator is not on the class path of the tests.
+    all.add(
+        ProjectFiles.TOP.resolve("deploy/local/target/classes").resolve(METADATA).toUri().toURL());
+    for (URL metadata : all) {
       try (InputStream content = metadata.openStream()) {
         for (JsonNode property : JsonMapper.shared().readTree(content).path("properties")) {
           properties.add(property.path("name").asString());

@@ -24,6 +24,7 @@ import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
 import org.junit.jupiter.api.AfterAll;
@@ -332,16 +333,23 @@ class HostileInputIT {
           .all()
           .get();
     }
+    // The controller knows the setting; the broker learns of it a little later.
+    for (String topic : topics.inputs()) {
+      await("producer timestamps in " + topic)
+          .atMost(PATIENCE)
+          .until(() -> send(topic, "probe", 1, Map.of()).timestamp() == 1);
+    }
   }
 
   private static AlterConfigOp set(String name, String value) {
     return new AlterConfigOp(new ConfigEntry(name, value), AlterConfigOp.OpType.SET);
   }
 
-  private void send(String topic, String orderId, long timestampMillis, Map<String, ?> fields) {
+  private RecordMetadata send(
+      String topic, String orderId, long timestampMillis, Map<String, ?> fields) {
     Map<String, Object> event = new HashMap<>(fields);
     event.put("orderId", orderId);
-    Shop.await(
+    return Shop.await(
         scenario
             .shop()
             .send(

@@ -26,8 +26,7 @@ final class FlakyProducer {
   private final Map<String, Integer> attempts = new ConcurrentHashMap<>();
 
   BeanPostProcessor interceptor() {
-    return Interceptors.beans(
-        Producer.class,
+    return Interceptors.producers(
         call -> call.getMethod().getName().equals("send") ? send(call) : call.proceed());
   }
 

@@ -23,7 +23,6 @@ import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
-import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
@@ -101,7 +100,7 @@ final class SafeguardRemover {
     return List.of(
         StatementInterceptor.install(new Statements()),
         Interceptors.beans(Admin.class, this::onAdmin),
-        Interceptors.beans(Producer.class, this::onProducer),
+        Interceptors.producers(this::onProducer),
         Interceptors.consumers(this::onConsumer));
   }
 

@@ -152,7 +152,7 @@ class SecuredPostgresIT {
     Secrets.of(password).assertNotIn(output);
   }
 
-  /** Waits until the service has said it in its log, and says in its health that it waits. */
+  /** Waits until the service reports the failure in its log and its health. */
   private static void awaitReported(Service service, CapturedOutput output, String words) {
     await("words of the log").atMost(PATIENCE).until(() -> output.getAll().contains(words));
     service.awaitReady(false);
@@ -175,6 +175,9 @@ class SecuredPostgresIT {
     String user = scenario.name();
     scenario.database().execute("create role %s login password '%s'".formatted(user, password));
     scenario.database().execute("alter database %s owner to %s".formatted(scenario.name(), user));
+    // The service creates its tables as this user.
+    scenario.database().execute("drop schema public cascade");
+    scenario.database().execute("create schema public authorization " + user);
   }
 
   /** Changes the password that Postgres expects of new connections. */

@@ -23,7 +23,7 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 public final class Database {
 
   /** Postgres copies a database that nobody is connected to faster than Flyway migrates one. */
-  private static final Map<TestEnvironment, String> MIGRATED = new ConcurrentHashMap<>();
+  private static final Map<String, String> MIGRATED = new ConcurrentHashMap<>();
 
   private static final int VALIDATION_SECONDS = 5;
 
@@ -41,7 +41,8 @@ public final class Database {
 
   /** Creates a database that holds the service's schema, as a copy of one that was migrated. */
   public static Database create(TestEnvironment environment, String name) {
-    String migrated = MIGRATED.computeIfAbsent(environment, Database::createMigrated);
+    String migrated =
+        MIGRATED.computeIfAbsent(environment.jdbcUrl(), url -> createMigrated(environment));
     admin(environment).execute("create database " + name + " template " + migrated);
     return new Database(environment, name);
   }

@@ -3,9 +3,11 @@ package io.ordertimeout.it.support;
 import java.util.Objects;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.producer.Producer;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.core.ProducerFactory;
 
 /**
  * Interceptors between the service and its database connections and Kafka clients, of which the
@@ -43,6 +45,11 @@ public final class Interceptors {
               ? around(type, Objects.requireNonNull(made), interceptor)
               : made;
         });
+  }
+
+  /** Wraps the Kafka producers. */
+  public static BeanPostProcessor producers(MethodInterceptor interceptor) {
+    return made(ProducerFactory.class, Producer.class, interceptor);
   }
 
   /** Wraps the Kafka consumers. */

@@ -83,13 +83,14 @@ public class TopicCheck {
           "Create them, the input topics with the same number of partitions each, or set"
               + " order-timeout.topics.create-missing=true.");
     }
+    requireSamePartitions(existing);
     if (!missing.isEmpty()) {
       create(missing, existing);
       // Somebody else may have created them first, with other numbers of partitions.
       existing = describe(required);
       awaitLeaders(missing, existing);
+      requireSamePartitions(existing);
     }
-    requireSamePartitions(existing);
     inputTopics.set(layout(existing));
   }
 
@@ -204,7 +205,12 @@ public class TopicCheck {
 
   private void requireSamePartitions(Map<String, TopicDescription> existing) {
     Map<String, Integer> inputs = new TreeMap<>();
-    topics.inputs().forEach(name -> inputs.put(name, require(existing, name).partitions().size()));
+    for (String name : topics.inputs()) {
+      TopicDescription topic = existing.get(name);
+      if (topic != null) {
+        inputs.put(name, topic.partitions().size());
+      }
+    }
     if (Set.copyOf(inputs.values()).size() > 1) {
       throw new UnusableTopicsException(
           "The input topics have different numbers of partitions: " + inputs,
