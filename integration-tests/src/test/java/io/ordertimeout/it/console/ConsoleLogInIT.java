@@ -31,7 +31,7 @@ class ConsoleLogInIT {
     try (Visit visit = console.visit().expecting(401, "/api/session")) {
       visit.open("overview").logIn("operator", "wrong");
       assertThat(visit.page().getByRole(AriaRole.ALERT))
-          .containsText("wrong user name or password");
+          .containsText("Wrong user name or password");
       assertThat(visit.page().locator("nav")).isHidden();
 
       visit.logIn("operator", Http.OPERATOR_PASSWORD).awaitLive();
@@ -89,7 +89,7 @@ class ConsoleLogInIT {
                 .expecting(401, "/api/session")
                 .expecting(429, "/api/session")) {
       visit.open("overview").logIn("operator", "wrong");
-      assertThat(visit.page().locator("main")).containsText("wrong user name or password");
+      assertThat(visit.page().locator("main")).containsText("Wrong user name or password");
       visit.logIn("operator", Http.OPERATOR_PASSWORD);
       assertThat(visit.page().locator("main")).containsText("Try again in 5 min");
     }
