@@ -3,7 +3,7 @@ package io.ordertimeout.it.support;
 import java.util.List;
 import java.util.OptionalDouble;
 
-/** Reads the text in which Prometheus is told of metrics. */
+/** Reads metrics in the text format that Prometheus scrapes. */
 final class Exposition {
 
   private Exposition() {}
