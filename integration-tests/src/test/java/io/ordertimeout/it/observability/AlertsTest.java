@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
-/** Alerts, their unit tests and their runbooks: each has the others. */
+/** Every alert has unit tests and a runbook, and every runbook has an alert. */
 class AlertsTest {
 
   private static final Pattern LINK = Pattern.compile("\\]\\((?<target>[^)]+)\\)");
@@ -23,7 +23,7 @@ class AlertsTest {
   private static final Pattern EMPHASIS =
       Pattern.compile("(?<![*\\w])\\*(?<text>[^*\\s][^*\\n]*)\\*(?!\\*)");
 
-  /** What else runbooks emphasise: the console's words, Prometheus's, sections of other pages. */
+  /** Emphasised words of runbooks that are not panels: of the console, Prometheus, other pages. */
   private static final Set<String> NOT_PANELS =
       Set.of(
           "Pause expiry",
@@ -40,7 +40,7 @@ class AlertsTest {
   private final List<Rule> alerts = DeployedFiles.alerts();
 
   @Test
-  void eachSaysHowUrgentItIsAndWhatItMeansAndWhatToRead() {
+  void everyAlertHasASeverityASummaryAndARunbookLink() {
     assertThat(alerts).isNotEmpty();
     assertThat(alerts.stream().map(Rule::name)).doesNotHaveDuplicates();
     assertThat(alerts)
@@ -56,7 +56,7 @@ class AlertsTest {
   }
 
   @Test
-  void eachHasARunbookThatIsAboutItAndEachRunbookAnAlert() {
+  void everyAlertHasARunbookAndEveryRunbookAnAlert() {
     assertThat(DeployedFiles.runbooks().stream().map(Path::getFileName).map(Path::toString))
         .containsExactlyInAnyOrderElementsOf(
             alerts.stream().map(Rule::name).map(AlertsTest::page).toList());
@@ -70,7 +70,7 @@ class AlertsTest {
   }
 
   @Test
-  void theIndexListsAllRunbooks() {
+  void theIndexListsEveryRunbook() {
     List<String> listed =
         DeployedFiles.read(DeployedFiles.RUNBOOKS.resolve("README.md"))
             .lines()
@@ -90,7 +90,7 @@ class AlertsTest {
   }
 
   @Test
-  void whatRunbooksLinkToExists() {
+  void linksOfRunbooksResolve() {
     Stream.concat(
             DeployedFiles.runbooks().stream(),
             Stream.of(
@@ -129,7 +129,7 @@ class AlertsTest {
   }
 
   @Test
-  void panelsThatRunbooksSendTheReaderToExist() {
+  void panelsThatRunbooksNameExist() {
     Set<String> known = new HashSet<>(NOT_PANELS);
     for (Path file : DeployedFiles.dashboardFiles()) {
       JsonNode dashboard = DeployedFiles.dashboard(file);
@@ -144,7 +144,7 @@ class AlertsTest {
   }
 
   @Test
-  void eachHasAUnitTestInWhichItFiresAndOneInWhichItDoesNot() {
+  void everyAlertHasAUnitTestInWhichItFiresAndOneInWhichItDoesNot() {
     Set<String> firing = new TreeSet<>();
     Set<String> silent = new TreeSet<>();
     for (Path file : DeployedFiles.list(DeployedFiles.PROMETHEUS.resolve("tests"), ".yml")) {
@@ -162,7 +162,7 @@ class AlertsTest {
   }
 
   @Test
-  void whatAlertsAndDashboardsTakeAsRecordedIsRecordedAndNothingElse() {
+  void everyRecordedSeriesIsUsedAndEveryUsedOneIsRecorded() {
     Set<String> recorded =
         DeployedFiles.rules().stream()
             .filter(rule -> !rule.isAlert())
@@ -177,7 +177,7 @@ class AlertsTest {
     assertThat(used).containsExactlyInAnyOrderElementsOf(recorded);
   }
 
-  /** The alert in kebab case. */
+  /** Returns the name of the alert in kebab case. */
   private static String page(String alert) {
     return alert.replaceAll("(?<!^)(?=[A-Z])", "-").toLowerCase(Locale.ROOT) + ".md";
   }

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.JsonNode;
 
-/** Dashboards as far as they can be judged without Grafana and Prometheus. */
+/** Dashboards, as far as they can be checked without Grafana and Prometheus. */
 class DashboardsTest {
 
   private static final int COLUMNS = 24;
@@ -26,7 +26,7 @@ class DashboardsTest {
   }
 
   @Test
-  void eachHasANameOfItsOwn() {
+  void everyDashboardHasItsOwnName() {
     List<JsonNode> dashboards = files().stream().map(DeployedFiles::dashboard).toList();
 
     assertThat(dashboards).hasSizeGreaterThanOrEqualTo(3);
@@ -41,7 +41,7 @@ class DashboardsTest {
 
     assertThat(file).hasFileName(dashboard.path("uid").asString() + ".json");
     assertThat(dashboard.path("description").asString()).isNotBlank();
-    // That of Grafana 12.
+    // The schema version of Grafana 12.
     assertThat(dashboard.path("schemaVersion").asInt()).isGreaterThanOrEqualTo(41);
     assertThat(dashboard.findValues("datasource"))
         .isNotEmpty()
@@ -108,7 +108,7 @@ class DashboardsTest {
   }
 
   @Test
-  void whatIsEmptyWhenHealthyIsThereAndSaysWhy() {
+  void everyQueryThatIsEmptyWhenHealthyExistsAndHasAReason() {
     Set<String> names =
         Stream.concat(
                 DeployedFiles.queries().stream().map(DeployedFiles.Query::name),
@@ -120,7 +120,7 @@ class DashboardsTest {
   }
 
   @Test
-  void theProvisionedDataSourceAsksAsOftenAsPrometheusScrapes() {
+  void theDataSourceUsesTheScrapeInterval() {
     JsonNode source =
         DeployedFiles.yaml(
             DeployedFiles.GRAFANA.resolve("provisioning/datasources/prometheus.yml"));

@@ -15,7 +15,7 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The files below {@code deploy} that tell of the service. */
+/** The files in {@code deploy} that describe the service. */
 final class DeployedFiles {
 
   static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
@@ -24,7 +24,7 @@ final class DeployedFiles {
   static final Path RUNBOOKS = ROOT.resolve("deploy/runbooks");
 
   /**
-   * A rule of Prometheus.
+   * A Prometheus rule.
    *
    * @param name the alert, or the series that is recorded
    * @param isAlert which of the two
@@ -39,7 +39,7 @@ final class DeployedFiles {
       Map<String, String> annotations) {}
 
   /**
-   * A query of a panel.
+   * A query of a dashboard panel.
    *
    * @param name the dashboard, the panel and the query
    * @param text the expression, with Grafana's variables in it
@@ -79,7 +79,7 @@ final class DeployedFiles {
     return JsonMapper.shared().readTree(read(file));
   }
 
-  /** The panels of a dashboard that show something. */
+  /** Returns the panels of a dashboard that have queries. */
   static List<JsonNode> panels(JsonNode dashboard) {
     return dashboard.path("panels").valueStream().filter(panel -> !isRow(panel)).toList();
   }
@@ -107,7 +107,7 @@ final class DeployedFiles {
     return queries;
   }
 
-  /** The names of queries and rules that find nothing in a healthy service, each with a reason. */
+  /** Returns the queries and rules without a result in a healthy service, with the reasons. */
   static Map<String, String> emptyWhenHealthy() {
     Map<String, String> reasons = new TreeMap<>();
     for (JsonNode entry : yaml(GRAFANA.resolve("empty-when-healthy.yml")).path("expressions")) {
@@ -116,7 +116,7 @@ final class DeployedFiles {
     return reasons;
   }
 
-  /** The pages of the runbooks, without their index. */
+  /** Returns the runbooks without their index. */
   static List<Path> runbooks() {
     return list(RUNBOOKS, ".md").stream().filter(page -> !page.endsWith("README.md")).toList();
   }

@@ -32,8 +32,8 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A service under load, scraped by a real Prometheus: what dashboards and rules ask for is there. A
- * name that is misspelt, or a metric that is gone, finds nothing and says nothing otherwise.
+ * The queries of dashboards and rules have results for a service under load, scraped by a real
+ * Prometheus. Otherwise a misspelt name or a removed metric would go unnoticed.
  */
 @Tag("prometheus")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -43,11 +43,11 @@ class ExpressionsIT {
 
   private static final Pattern OWN_METRIC = Pattern.compile("`(?<name>order_timeout_[a-z_]+)[`{]");
 
-  /** Which runbooks name as the README does, not by their series. */
+  /** Metrics that runbooks name without the suffix of their series. */
   private static final Set<String> HISTOGRAMS =
       Set.of("order_timeout_lateness_seconds", "order_timeout_decision_delay_seconds");
 
-  /** Prometheus's own, which no service exports. */
+  /** Metrics of Prometheus itself, which the service does not export. */
   private static final Set<String> OF_PROMETHEUS = Set.of("up", "ALERTS");
 
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
@@ -60,7 +60,7 @@ class ExpressionsIT {
     int port = Ports.any();
     ServiceProcess service = opened(scenario.startProcess("server.port", String.valueOf(port)));
     service.awaitReady();
-    // So that requests have been made, whatever comes of them.
+    // The metrics of requests exist after the first request, whatever its result.
     HttpClient.newHttpClient()
         .send(
             HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/")).build(),
@@ -85,7 +85,7 @@ class ExpressionsIT {
   }
 
   @Test
-  void everyPanelFindsSomething() {
+  void everyPanelHasAResult() {
     assertAllFind(
         DeployedFiles.queries().stream()
             .collect(
@@ -97,7 +97,7 @@ class ExpressionsIT {
   }
 
   @Test
-  void everyRecordingRuleFindsSomethingAndRecordsIt() {
+  void everyRecordingRuleRecordsAResult() {
     Map<String, String> expressions = new LinkedHashMap<>();
     for (Rule rule : DeployedFiles.rules()) {
       if (!rule.isAlert()) {
@@ -109,7 +109,7 @@ class ExpressionsIT {
   }
 
   @Test
-  void everyAlertFindsWhatItsConditionsAreAbout() {
+  void everyAlertFindsItsMetrics() {
     Map<String, String> expressions = new LinkedHashMap<>();
     DeployedFiles.alerts()
         .forEach(alert -> expressions.put(alert.name(), alert.expression().withoutConditions()));
@@ -117,14 +117,14 @@ class ExpressionsIT {
   }
 
   @Test
-  void noRuleFailsToBeEvaluated() {
+  void everyRuleIsEvaluatedWithoutAnError() {
     await("rules without a fault")
         .atMost(PATIENCE)
         .untilAsserted(() -> assertThat(prometheus.faultyRules()).isEmpty());
   }
 
   @Test
-  void everyMetricThatIsAskedForIsExported() {
+  void everyMetricInAQueryIsExported() {
     Set<String> asked = new TreeSet<>();
     DeployedFiles.queries()
         .forEach(query -> asked.addAll(Expression.of(Grafana.filledIn(query.text())).metrics()));
@@ -135,7 +135,7 @@ class ExpressionsIT {
   }
 
   @Test
-  void everyMetricThatARunbookNamesIsExported() {
+  void everyMetricInARunbookIsExported() {
     Set<String> named = new TreeSet<>();
     DeployedFiles.runbooks()
         .forEach(
@@ -163,7 +163,7 @@ class ExpressionsIT {
     assertThat(missing).as("metrics that are asked for but not exported").isEmpty();
   }
 
-  /** Waits until all expressions find something, but those that are empty in a healthy service. */
+  /** Waits until every expression that is not empty in a healthy service has a result. */
   private void assertAllFind(Map<String, String> expressions) {
     assertThat(expressions).isNotEmpty();
     Map<String, String> empty = new LinkedHashMap<>(expressions);
@@ -183,7 +183,7 @@ class ExpressionsIT {
                 return names.isEmpty();
               });
     } catch (ConditionTimeoutException e) {
-      // Whoever waits tells which are left.
+      // The condition names the expressions without a result.
     }
   }
 }

@@ -1,11 +1,11 @@
 package io.ordertimeout.it.observability;
 
-/** What Grafana does to a query before it asks. */
+/** Replaces the variables of a query, as Grafana does before it runs the query. */
 final class Grafana {
 
   private Grafana() {}
 
-  /** The query with its variables replaced by what they are for a first look. */
+  /** Returns the query with the default values of its variables. */
   static String filledIn(String query) {
     String filled =
         query

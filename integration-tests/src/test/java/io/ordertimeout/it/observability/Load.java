@@ -10,8 +10,8 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Orders at a steady rate until it is closed: most are paid, some closed, some forgotten, and some
- * paid when they are cancelled already.
+ * A steady rate of orders until it is closed: most are paid, some are closed, some are never paid,
+ * and some are paid after their cancellation.
  */
 final class Load implements AutoCloseable {
 
@@ -47,7 +47,7 @@ final class Load implements AutoCloseable {
         shop.send(created, order, Map.of("timeout", TIMEOUT, "channel", "web", "amount", amount)));
     switch (number % 10) {
       case 0 -> Shop.await(shop.send(closed, order, Map.of("reason", "CUSTOMER")));
-      case 1, 2 -> {} // forgotten
+      case 1, 2 -> {} // never paid
       case 3 -> pay(number - LATE);
       default -> pay(number);
     }
@@ -60,7 +60,7 @@ final class Load implements AutoCloseable {
     }
   }
 
-  /** Whether it goes on: a shop that cannot publish stops. */
+  /** Returns whether the load still runs: it ends if an event cannot be published. */
   boolean isRunning() {
     return !ticks.isDone();
   }

@@ -21,7 +21,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A real Prometheus, configured as it is deployed but for where the service is and how often. */
+/** A real Prometheus with the deployed configuration, except for the target and the intervals. */
 final class PrometheusServer implements AutoCloseable {
 
   private static final String OFTEN = "1s";
@@ -38,9 +38,9 @@ final class PrometheusServer implements AutoCloseable {
   }
 
   /**
-   * Starts it.
+   * Starts a server.
    *
-   * @param folder for its configuration and what it stores
+   * @param folder for its configuration and its data
    * @param target {@code host:port} of the service
    */
   static PrometheusServer start(String logName, Path folder, String target) {
@@ -93,9 +93,9 @@ final class PrometheusServer implements AutoCloseable {
   }
 
   /**
-   * Whether an expression has a value, of whichever series.
+   * Returns whether an expression has a value for any series.
    *
-   * @throws IllegalArgumentException if Prometheus does not take it
+   * @throws IllegalArgumentException if Prometheus rejects the expression
    */
   boolean finds(String expression) {
     JsonNode data =
@@ -103,12 +103,12 @@ final class PrometheusServer implements AutoCloseable {
     return data.path("resultType").asString().equals("scalar") || !data.path("result").isEmpty();
   }
 
-  /** The names of all series. */
+  /** Returns the names of all series. */
   List<String> metrics() {
     return get("label/__name__/values").path("data").valueStream().map(JsonNode::asString).toList();
   }
 
-  /** What went wrong with rules when they were last evaluated, by the rules' names. */
+  /** Returns the errors of the last evaluation of the rules, by rule name. */
   List<String> faultyRules() {
     return get("rules")
         .at("/data/groups")

@@ -12,14 +12,14 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What Prometheus's own checker has to say. */
+/** The deployed files and the service's metrics, checked by promtool. */
 @Tag("prometheus")
 class PromtoolIT {
 
   private static final String OWN = "order_timeout_";
 
-  /** Of {@code check metrics} that has found something other than an error. */
-  private static final int COMPLAINTS = 3;
+  /** Exit code of {@code check metrics} if it has found problems that are not errors. */
+  private static final int PROBLEMS_FOUND = 3;
 
   @Test
   void theConfigurationIsValidAndLoadsTheRules() {
@@ -38,7 +38,7 @@ class PromtoolIT {
   }
 
   @Test
-  void theAlertsFireWhenTheyShouldAndAreSilentWhenTheyShouldNot() {
+  void theUnitTestsOfTheAlertsPass() {
     String[] arguments =
         Stream.concat(Stream.of("test", "rules"), files("tests").stream().map(Path::toString))
             .toArray(String[]::new);
@@ -50,7 +50,7 @@ class PromtoolIT {
   }
 
   @Test
-  void theServicesOwnMetricsAreNamedAndDescribedAsIsUsual() throws IOException {
+  void theServicesMetricsFollowTheNamingConventions() throws IOException {
     String exposition;
     try (Scenario scenario = Scenario.create();
         ServiceProcess service = scenario.startProcess()) {
@@ -60,13 +60,13 @@ class PromtoolIT {
 
     assertThat(exposition.lines().filter(line -> line.startsWith("# HELP " + OWN)))
         .hasSizeGreaterThan(15);
-    assertThat(complaintsOfOwnMetrics(exposition)).isEmpty();
+    assertThat(problemsOfOwnMetrics(exposition)).isEmpty();
   }
 
   @Test
-  void aMetricThatIsNotNamedAsIsUsualIsComplainedOf() {
+  void aMetricThatBreaksTheConventionsIsReported() {
     assertThat(
-            complaintsOfOwnMetrics(
+            problemsOfOwnMetrics(
                 """
                 # TYPE order_timeout_wait_ms gauge
                 order_timeout_wait_ms 1
@@ -79,12 +79,12 @@ class PromtoolIT {
   }
 
   /**
-   * Complaints but for those of metrics that come with libraries (Micrometer's binders of the JVM,
-   * of Tomcat and of Kafka's clients), whose names are not the service's to choose.
+   * Returns the problems, except those of metrics that come from libraries (Micrometer's binders of
+   * the JVM, of Tomcat and of Kafka's clients), whose names the service cannot choose.
    */
-  private static List<String> complaintsOfOwnMetrics(String exposition) {
+  private static List<String> problemsOfOwnMetrics(String exposition) {
     Result result = Tool.PROMTOOL.run(exposition, "check", "metrics");
-    assertThat(result.exitCode()).as(result.output()).isIn(0, COMPLAINTS);
+    assertThat(result.exitCode()).as(result.output()).isIn(0, PROBLEMS_FOUND);
     return result.output().lines().filter(line -> line.startsWith(OWN)).toList();
   }
 

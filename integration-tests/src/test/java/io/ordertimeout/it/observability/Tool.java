@@ -19,15 +19,13 @@ enum Tool {
   PROMTOOL;
 
   /**
-   * What it ended with.
+   * The result of a run.
    *
    * @param output of both streams
    */
   record Result(int exitCode, String output) {}
 
-  /**
-   * Where it is; its absence fails the test, since whoever asked for these tests wants them run.
-   */
+  /** Returns the program's path; a missing program fails the test. */
   String path() {
     String name = name().toLowerCase(Locale.ROOT);
     String path = Objects.requireNonNull(System.getenv("PATH"));
@@ -42,7 +40,7 @@ enum Tool {
         name, path);
   }
 
-  /** Runs it with something to read. */
+  /** Runs the program with some input. */
   Result run(String input, String... arguments) {
     List<String> command = new ArrayList<>(List.of(path()));
     command.addAll(List.of(arguments));
