@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
-/** Alerts, their unit tests and their runbooks: each has the others. */
+/** Alerts, their unit tests and their runbooks, which must all exist and refer to each other. */
 class AlertsTest {
 
   private static final Pattern LINK = Pattern.compile("\\]\\((?<target>[^)]+)\\)");
@@ -40,7 +40,7 @@ class AlertsTest {
   private final List<Rule> alerts = DeployedFiles.alerts();
 
   @Test
-  void eachSaysHowUrgentItIsAndWhatItMeansAndWhatToRead() {
+  void eachAlertHasASeverityADescriptionAndARunbook() {
     assertThat(alerts).isNotEmpty();
     assertThat(alerts.stream().map(Rule::name)).doesNotHaveDuplicates();
     assertThat(alerts)
@@ -56,7 +56,7 @@ class AlertsTest {
   }
 
   @Test
-  void eachHasARunbookThatIsAboutItAndEachRunbookAnAlert() {
+  void eachAlertHasARunbookAndEachRunbookAnAlert() {
     assertThat(DeployedFiles.runbooks().stream().map(Path::getFileName).map(Path::toString))
         .containsExactlyInAnyOrderElementsOf(
             alerts.stream().map(Rule::name).map(AlertsTest::page).toList());
@@ -90,7 +90,7 @@ class AlertsTest {
   }
 
   @Test
-  void whatRunbooksLinkToExists() {
+  void linksInRunbooksResolve() {
     Stream.concat(
             DeployedFiles.runbooks().stream(),
             Stream.of(
@@ -129,7 +129,7 @@ class AlertsTest {
   }
 
   @Test
-  void panelsThatRunbooksSendTheReaderToExist() {
+  void panelsNamedInRunbooksExist() {
     Set<String> known = new HashSet<>(NOT_PANELS);
     for (Path file : DeployedFiles.dashboardFiles()) {
       JsonNode dashboard = DeployedFiles.dashboard(file);
@@ -144,7 +144,7 @@ class AlertsTest {
   }
 
   @Test
-  void eachHasAUnitTestInWhichItFiresAndOneInWhichItDoesNot() {
+  void eachAlertHasUnitTestsInWhichItFiresAndInWhichItDoesNot() {
     Set<String> firing = new TreeSet<>();
     Set<String> silent = new TreeSet<>();
     for (Path file : DeployedFiles.list(DeployedFiles.PROMETHEUS.resolve("tests"), ".yml")) {
@@ -162,7 +162,7 @@ class AlertsTest {
   }
 
   @Test
-  void whatAlertsAndDashboardsTakeAsRecordedIsRecordedAndNothingElse() {
+  void exactlyTheSeriesThatAlertsAndDashboardsUseAreRecorded() {
     Set<String> recorded =
         DeployedFiles.rules().stream()
             .filter(rule -> !rule.isAlert())

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.JsonNode;
 
-/** Dashboards as far as they can be judged without Grafana and Prometheus. */
+/** Dashboards, as far as they can be checked without Grafana and Prometheus. */
 class DashboardsTest {
 
   private static final int COLUMNS = 24;
@@ -26,7 +26,7 @@ class DashboardsTest {
   }
 
   @Test
-  void eachHasANameOfItsOwn() {
+  void dashboardNamesAreUnique() {
     List<JsonNode> dashboards = files().stream().map(DeployedFiles::dashboard).toList();
 
     assertThat(dashboards).hasSizeGreaterThanOrEqualTo(3);
@@ -36,7 +36,7 @@ class DashboardsTest {
 
   @ParameterizedTest
   @MethodSource("files")
-  void itSaysWhatItIsAndTakesItsDataFromWhereItIsTold(Path file) {
+  void itHasADescriptionAndUsesTheConfiguredDataSource(Path file) {
     JsonNode dashboard = DeployedFiles.dashboard(file);
 
     assertThat(file).hasFileName(dashboard.path("uid").asString() + ".json");
@@ -55,7 +55,7 @@ class DashboardsTest {
 
   @ParameterizedTest
   @MethodSource("files")
-  void eachPanelSaysWhatItShowsAndInWhichUnit(Path file) {
+  void eachPanelHasADescriptionAndAUnit(Path file) {
     List<JsonNode> panels = DeployedFiles.panels(DeployedFiles.dashboard(file));
 
     assertThat(panels.stream().map(panel -> panel.path("title").asString()))
@@ -90,7 +90,7 @@ class DashboardsTest {
 
   @ParameterizedTest
   @MethodSource("files")
-  void panelsLieBesideEachOther(Path file) {
+  void panelsDoNotOverlap(Path file) {
     Set<Integer> ids = new HashSet<>();
     Set<List<Integer>> cells = new HashSet<>();
     for (JsonNode panel : DeployedFiles.dashboard(file).path("panels")) {
@@ -108,7 +108,7 @@ class DashboardsTest {
   }
 
   @Test
-  void whatIsEmptyWhenHealthyIsThereAndSaysWhy() {
+  void queriesListedAsEmptyWhenHealthyExistAndHaveAReason() {
     Set<String> names =
         Stream.concat(
                 DeployedFiles.queries().stream().map(DeployedFiles.Query::name),
@@ -120,7 +120,7 @@ class DashboardsTest {
   }
 
   @Test
-  void theProvisionedDataSourceAsksAsOftenAsPrometheusScrapes() {
+  void theIntervalOfTheDataSourceIsThatOfTheScrapes() {
     JsonNode source =
         DeployedFiles.yaml(
             DeployedFiles.GRAFANA.resolve("provisioning/datasources/prometheus.yml"));

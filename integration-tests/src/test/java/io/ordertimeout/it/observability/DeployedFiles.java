@@ -15,7 +15,7 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The files below {@code deploy} that tell of the service. */
+/** The files below {@code deploy} that serve to observe the service. */
 final class DeployedFiles {
 
   static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
@@ -79,7 +79,7 @@ final class DeployedFiles {
     return JsonMapper.shared().readTree(read(file));
   }
 
-  /** The panels of a dashboard that show something. */
+  /** The panels of a dashboard that have queries. */
   static List<JsonNode> panels(JsonNode dashboard) {
     return dashboard.path("panels").valueStream().filter(panel -> !isRow(panel)).toList();
   }

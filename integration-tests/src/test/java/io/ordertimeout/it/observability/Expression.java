@@ -8,7 +8,7 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A PromQL expression, read just far enough to tell which metrics it asks for. Immutable. */
+/** A PromQL expression, parsed just far enough to find the metrics that it uses. Immutable. */
 final class Expression {
 
   private static final Pattern TOKEN =
@@ -50,7 +50,7 @@ final class Expression {
   /**
    * Reads an expression.
    *
-   * @throws IllegalArgumentException if it contains what no expression does
+   * @throws IllegalArgumentException if it is not a valid expression
    */
   static Expression of(String text) {
     List<String> texts = new ArrayList<>();
@@ -120,7 +120,7 @@ final class Expression {
     return "";
   }
 
-  /** The names of the series that it asks for. */
+  /** The names of the series that it uses. */
   Set<String> metrics() {
     Set<String> names = new TreeSet<>();
     for (Token token : tokens) {
@@ -132,9 +132,9 @@ final class Expression {
   }
 
   /**
-   * The same question without its conditions: it finds something if, and only if, all that the
-   * conditions are about is there. So comparisons say whether they hold instead of leaving out what
-   * they do not hold for, and what must be missing has to be there.
+   * The expression without its conditions, which has a value exactly if all series that the
+   * conditions concern exist: comparisons return whether they hold instead of filtering, and series
+   * that must be absent have to be present.
    */
   String withoutConditions() {
     StringBuilder result = new StringBuilder();

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.junit.jupiter.api.Test;
 
-/** What is read out of PromQL. */
+/** The parsing of PromQL expressions. */
 class ExpressionTest {
 
   @Test
-  void itsMetricsAreNeitherFunctionsNorLabelsNorWords() {
+  void functionsLabelsAndKeywordsAreNotMetrics() {
     Expression expression =
         Expression.of(
             """
@@ -23,7 +23,7 @@ class ExpressionTest {
   }
 
   @Test
-  void withoutItsConditionsItStillAsksForAllThatTheyAreAbout() {
+  void withoutItsConditionsItUsesTheSameSeries() {
     assertThat(Expression.of("a{b!=\"1\"} > 2 unless on (c) d == 3").withoutConditions())
         .isEqualTo("a{b!=\"1\"} > bool  2 and on (c) d == bool  3");
     assertThat(Expression.of("absent(up{job=\"a\"} == 1)").withoutConditions())
@@ -31,7 +31,7 @@ class ExpressionTest {
   }
 
   @Test
-  void whatIsNoExpressionIsRefused() {
+  void invalidExpressionsAreRefused() {
     assertThatThrownBy(() -> Expression.of("sum(a) & b"))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("& b");

@@ -32,8 +32,8 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A service under load, scraped by a real Prometheus: what dashboards and rules ask for is there. A
- * name that is misspelt, or a metric that is gone, finds nothing and says nothing otherwise.
+ * The expressions of dashboards, rules and alerts, evaluated by a real Prometheus that scrapes a
+ * service under load. Without this, a misspelt or removed metric would go unnoticed.
  */
 @Tag("prometheus")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -43,11 +43,11 @@ class ExpressionsIT {
 
   private static final Pattern OWN_METRIC = Pattern.compile("`(?<name>order_timeout_[a-z_]+)[`{]");
 
-  /** Which runbooks name as the README does, not by their series. */
+  /** Metrics that runbooks name as the documents do, not by their series. */
   private static final Set<String> HISTOGRAMS =
       Set.of("order_timeout_lateness_seconds", "order_timeout_decision_delay_seconds");
 
-  /** Prometheus's own, which no service exports. */
+  /** Metrics of Prometheus itself, which no service exports. */
   private static final Set<String> OF_PROMETHEUS = Set.of("up", "ALERTS");
 
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
@@ -60,7 +60,7 @@ class ExpressionsIT {
     int port = Ports.any();
     ServiceProcess service = opened(scenario.startProcess("server.port", String.valueOf(port)));
     service.awaitReady();
-    // So that requests have been made, whatever comes of them.
+    // The metrics of HTTP requests exist after the first one, whatever its result.
     HttpClient.newHttpClient()
         .send(
             HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/")).build(),
@@ -85,7 +85,7 @@ class ExpressionsIT {
   }
 
   @Test
-  void everyPanelFindsSomething() {
+  void everyPanelHasData() {
     assertAllFind(
         DeployedFiles.queries().stream()
             .collect(
@@ -97,7 +97,7 @@ class ExpressionsIT {
   }
 
   @Test
-  void everyRecordingRuleFindsSomethingAndRecordsIt() {
+  void everyRecordingRuleHasDataAndRecordsIt() {
     Map<String, String> expressions = new LinkedHashMap<>();
     for (Rule rule : DeployedFiles.rules()) {
       if (!rule.isAlert()) {
@@ -109,7 +109,7 @@ class ExpressionsIT {
   }
 
   @Test
-  void everyAlertFindsWhatItsConditionsAreAbout() {
+  void theSeriesOfEveryAlertExist() {
     Map<String, String> expressions = new LinkedHashMap<>();
     DeployedFiles.alerts()
         .forEach(alert -> expressions.put(alert.name(), alert.expression().withoutConditions()));
@@ -117,14 +117,14 @@ class ExpressionsIT {
   }
 
   @Test
-  void noRuleFailsToBeEvaluated() {
+  void everyRuleIsEvaluatedWithoutErrors() {
     await("rules without a fault")
         .atMost(PATIENCE)
         .untilAsserted(() -> assertThat(prometheus.faultyRules()).isEmpty());
   }
 
   @Test
-  void everyMetricThatIsAskedForIsExported() {
+  void everyUsedMetricIsExported() {
     Set<String> asked = new TreeSet<>();
     DeployedFiles.queries()
         .forEach(query -> asked.addAll(Expression.of(Grafana.filledIn(query.text())).metrics()));
@@ -135,7 +135,7 @@ class ExpressionsIT {
   }
 
   @Test
-  void everyMetricThatARunbookNamesIsExported() {
+  void everyMetricNamedInARunbookIsExported() {
     Set<String> named = new TreeSet<>();
     DeployedFiles.runbooks()
         .forEach(
@@ -160,17 +160,17 @@ class ExpressionsIT {
           missing.addAll(names);
           prometheus.metrics().forEach(missing::remove);
         });
-    assertThat(missing).as("metrics that are asked for but not exported").isEmpty();
+    assertThat(missing).as("metrics that are used but not exported").isEmpty();
   }
 
-  /** Waits until all expressions find something, but those that are empty in a healthy service. */
+  /** Waits until all expressions have a value, except those that have none in a healthy service. */
   private void assertAllFind(Map<String, String> expressions) {
     assertThat(expressions).isNotEmpty();
     Map<String, String> empty = new LinkedHashMap<>(expressions);
     empty.keySet().removeAll(DeployedFiles.emptyWhenHealthy().keySet());
     awaitEmpty(empty.keySet(), () -> empty.values().removeIf(prometheus::finds));
-    assertThat(load.isRunning()).as("the shop goes on").isTrue();
-    assertThat(empty).as("expressions that find nothing").isEmpty();
+    assertThat(load.isRunning()).as("the shop is running").isTrue();
+    assertThat(empty).as("expressions without a value").isEmpty();
   }
 
   private static void awaitEmpty(Set<String> names, Runnable look) {
@@ -183,7 +183,7 @@ class ExpressionsIT {
                 return names.isEmpty();
               });
     } catch (ConditionTimeoutException e) {
-      // Whoever waits tells which are left.
+      // The caller reports what is left.
     }
   }
 }

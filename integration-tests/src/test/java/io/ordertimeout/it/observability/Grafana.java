@@ -1,11 +1,11 @@
 package io.ordertimeout.it.observability;
 
-/** What Grafana does to a query before it asks. */
+/** The substitutions that Grafana makes in a query. */
 final class Grafana {
 
   private Grafana() {}
 
-  /** The query with its variables replaced by what they are for a first look. */
+  /** The query with the initial values of its variables. */
   static String filledIn(String query) {
     String filled =
         query

@@ -10,8 +10,8 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Orders at a steady rate until it is closed: most are paid, some closed, some forgotten, and some
- * paid when they are cancelled already.
+ * A shop that creates orders at a steady rate until it is closed. Most are paid, some are closed,
+ * some stay unpaid, and some are paid after their cancellation.
  */
 final class Load implements AutoCloseable {
 
@@ -60,7 +60,7 @@ final class Load implements AutoCloseable {
     }
   }
 
-  /** Whether it goes on: a shop that cannot publish stops. */
+  /** Whether it is running; it stops if it cannot publish. */
   boolean isRunning() {
     return !ticks.isDone();
   }

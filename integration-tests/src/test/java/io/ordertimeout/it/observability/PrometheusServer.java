@@ -21,7 +21,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** A real Prometheus, configured as it is deployed but for where the service is and how often. */
+/** A real Prometheus with the deployed configuration, except for the target and the intervals. */
 final class PrometheusServer implements AutoCloseable {
 
   private static final String OFTEN = "1s";
@@ -93,9 +93,9 @@ final class PrometheusServer implements AutoCloseable {
   }
 
   /**
-   * Whether an expression has a value, of whichever series.
+   * Whether an expression has a value.
    *
-   * @throws IllegalArgumentException if Prometheus does not take it
+   * @throws IllegalArgumentException if Prometheus rejects it
    */
   boolean finds(String expression) {
     JsonNode data =
@@ -108,7 +108,7 @@ final class PrometheusServer implements AutoCloseable {
     return get("label/__name__/values").path("data").valueStream().map(JsonNode::asString).toList();
   }
 
-  /** What went wrong with rules when they were last evaluated, by the rules' names. */
+  /** The errors of the last evaluation of the rules, by their names. */
   List<String> faultyRules() {
     return get("rules")
         .at("/data/groups")

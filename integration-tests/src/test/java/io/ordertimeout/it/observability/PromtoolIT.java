@@ -12,13 +12,13 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What Prometheus's own checker has to say. */
+/** The checks of Prometheus's own tool. */
 @Tag("prometheus")
 class PromtoolIT {
 
   private static final String OWN = "order_timeout_";
 
-  /** Of {@code check metrics} that has found something other than an error. */
+  /** The exit code of {@code check metrics} with findings that are not errors. */
   private static final int COMPLAINTS = 3;
 
   @Test
@@ -38,7 +38,7 @@ class PromtoolIT {
   }
 
   @Test
-  void theAlertsFireWhenTheyShouldAndAreSilentWhenTheyShouldNot() {
+  void theUnitTestsOfTheAlertsPass() {
     String[] arguments =
         Stream.concat(Stream.of("test", "rules"), files("tests").stream().map(Path::toString))
             .toArray(String[]::new);
@@ -50,7 +50,7 @@ class PromtoolIT {
   }
 
   @Test
-  void theServicesOwnMetricsAreNamedAndDescribedAsIsUsual() throws IOException {
+  void theServicesOwnMetricsFollowTheNamingConventions() throws IOException {
     String exposition;
     try (Scenario scenario = Scenario.create();
         ServiceProcess service = scenario.startProcess()) {
@@ -64,7 +64,7 @@ class PromtoolIT {
   }
 
   @Test
-  void aMetricThatIsNotNamedAsIsUsualIsComplainedOf() {
+  void aMetricAgainstTheNamingConventionsIsFound() {
     assertThat(
             complaintsOfOwnMetrics(
                 """
@@ -79,8 +79,8 @@ class PromtoolIT {
   }
 
   /**
-   * Complaints but for those of metrics that come with libraries (Micrometer's binders of the JVM,
-   * of Tomcat and of Kafka's clients), whose names are not the service's to choose.
+   * The findings, except those about metrics of libraries (Micrometer's binders of the JVM, Tomcat
+   * and Kafka's clients), whose names the service cannot choose.
    */
   private static List<String> complaintsOfOwnMetrics(String exposition) {
     Result result = Tool.PROMTOOL.run(exposition, "check", "metrics");

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What runbooks have the reader type: it works as it stands there. */
+/** The statements and endpoints of the runbooks, checked against a running service. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class RunbooksIT {
 
@@ -51,7 +51,7 @@ class RunbooksIT {
   }
 
   @Test
-  void statementsRunOnTheServicesOwnSchema() throws SQLException {
+  void statementsRunOnTheSchemaOfTheService() throws SQLException {
     service.awaitReady(true);
     Map<String, String> statements = new TreeMap<>();
     for (Path page : pages) {
@@ -75,7 +75,7 @@ class RunbooksIT {
   }
 
   @Test
-  void endpointsAreThoseOfTheService() throws IOException, InterruptedException {
+  void endpointsExistInTheService() throws IOException, InterruptedException {
     List<Pattern> known =
         JsonMapper.shared().readTree(description()).path("paths").propertyNames().stream()
             .map(path -> Pattern.compile(path.replaceAll("\\{[^}]*}", "[^/]+")))

@@ -19,15 +19,13 @@ enum Tool {
   PROMTOOL;
 
   /**
-   * What it ended with.
+   * The result of a run.
    *
    * @param output of both streams
    */
   record Result(int exitCode, String output) {}
 
-  /**
-   * Where it is; its absence fails the test, since whoever asked for these tests wants them run.
-   */
+  /** Its path. A missing program fails the test, because these tests run only on request. */
   String path() {
     String name = name().toLowerCase(Locale.ROOT);
     String path = Objects.requireNonNull(System.getenv("PATH"));
@@ -42,7 +40,7 @@ enum Tool {
         name, path);
   }
 
-  /** Runs it with something to read. */
+  /** Runs it with the given input. */
   Result run(String input, String... arguments) {
     List<String> command = new ArrayList<>(List.of(path()));
     command.addAll(List.of(arguments));

@@ -1,6 +1,6 @@
 /**
- * What tells of the service: metrics, rules, alerts, dashboards and runbooks, held to each other
- * and to a running service.
+ * Metrics, rules, alerts, dashboards and runbooks, checked against each other and against a running
+ * service.
  */
 @NullMarked
 package io.ordertimeout.it.observability;

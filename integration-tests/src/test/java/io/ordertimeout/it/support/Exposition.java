@@ -3,7 +3,7 @@ package io.ordertimeout.it.support;
 import java.util.List;
 import java.util.OptionalDouble;
 
-/** Reads the text in which Prometheus is told of metrics. */
+/** A reader of metrics in the text format of Prometheus. */
 final class Exposition {
 
   private Exposition() {}
