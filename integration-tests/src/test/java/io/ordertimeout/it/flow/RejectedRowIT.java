@@ -17,12 +17,14 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 
 /**
  * Rows that Postgres rejects because of constraints or triggers that the shop has added, and
  * payments of which only the key is readable.
  */
+@Order(80)
 class RejectedRowIT {
 
   private static final int OTHERS = 100;

@@ -15,9 +15,11 @@ import java.util.Objects;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 
 /** The trace of an order, from the span of its producer to the spans that a collector receives. */
+@Order(20)
 class TracesIT {
 
   private static final String TRACE = "0af7651916cd43dd8448eb211c80319c";

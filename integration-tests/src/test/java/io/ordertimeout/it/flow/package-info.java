@@ -1,4 +1,4 @@
-/** The way of an event, from record to record, with one instance that nothing happens to. */
+/** Events processed by one instance without faults, from input record to output record. */
 @NullMarked
 package io.ordertimeout.it.flow;
 

@@ -15,10 +15,12 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
 /** The circuit breaker pauses expiry before it cancels an abnormal number of orders. */
+@Order(30)
 class ExpiryCircuitBreakerIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -22,11 +22,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The overall status, which every instance reports for all of them. */
+@Order(40)
 class OverviewIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -1,4 +1,4 @@
-/** What operators see and do, over HTTP. */
+/** The HTTP API for operators. */
 @NullMarked
 package io.ordertimeout.it.operator;
 

@@ -9,12 +9,14 @@ import io.ordertimeout.it.support.Service;
 import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
  * Differences between the wheel and the table, planted past the service, are found and repaired.
  */
+@Order(60)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class WheelReconcilerIT {
 

@@ -1,4 +1,4 @@
-/** Faults planted between wheel and table, which the reconciler has to find and repair. */
+/** Differences planted between wheel and table, which the reconciler must find and repair. */
 @NullMarked
 package io.ordertimeout.it.reconciler;
 

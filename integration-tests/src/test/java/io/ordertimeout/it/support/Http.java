@@ -16,19 +16,19 @@ import java.util.Map;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Somebody who speaks HTTP to a service. Immutable. */
+/** An HTTP client of a service, with or without credentials. Immutable. */
 public final class Http {
 
-  /** The password that the services of a stage give the operator. */
+  /** The operator's password in the services of a scenario. */
   public static final String OPERATOR_PASSWORD = "the operator's";
 
-  /** The password that the services of a stage give the viewer. */
+  /** The viewer's password in the services of a scenario. */
   public static final String VIEWER_PASSWORD = "the viewer's";
 
   private static final HttpClient CLIENT = HttpClient.newHttpClient();
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  /** An answer. */
+  /** A response. */
   public record Answer(HttpResponse<String> response) {
 
     public int status() {
@@ -72,7 +72,7 @@ public final class Http {
                 .encodeToString((user + ":" + password).getBytes(StandardCharsets.UTF_8)));
   }
 
-  /** The same with a header more. */
+  /** A client that also sends this header. */
   public Http with(String name, String value) {
     List<String> more = new ArrayList<>(headers);
     more.add(name);
@@ -84,12 +84,12 @@ public final class Http {
     return base;
   }
 
-  /** Asks, with parameters given as pairs. */
+  /** Sends a GET request, with parameters given as pairs. */
   public Answer get(String path, String... parameters) {
     return send(request(path, parameters).GET());
   }
 
-  /** Sends JSON. */
+  /** Sends a POST request with a JSON body. */
   public Answer post(String path, Map<String, ?> body) {
     return send(
         request(path)
@@ -98,7 +98,7 @@ public final class Http {
                 HttpRequest.BodyPublishers.ofString(JsonMapper.shared().writeValueAsString(body))));
   }
 
-  /** Sends a form. */
+  /** Sends a POST request with a form. */
   public Answer form(String path, String... fields) {
     return send(
         request(path)

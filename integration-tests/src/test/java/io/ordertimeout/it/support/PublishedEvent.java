@@ -28,7 +28,7 @@ public record PublishedEvent(ConsumerRecord<byte[], byte @Nullable []> record) {
     return Instant.parse(text(field));
   }
 
-  /** When the broker appended it. */
+  /** The time at which the broker appended it. */
   public Instant appendedAt() {
     return Instant.ofEpochMilli(record.timestamp());
   }

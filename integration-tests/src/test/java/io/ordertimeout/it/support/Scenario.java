@@ -29,6 +29,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.errors.InvalidReplicationFactorException;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
@@ -109,13 +110,26 @@ public final class Scenario implements AutoCloseable {
   }
 
   public void createTopics(Collection<NewTopic> newTopics) {
-    get(admin.createTopics(newTopics).all());
+    // On an overloaded machine the controller may consider the broker dead for a moment.
+    await("an available broker").atMost(PATIENCE).until(() -> isCreated(newTopics));
     // The broker learns of them a moment after the controller.
     List<String> names = newTopics.stream().map(NewTopic::name).toList();
     await("the topics")
         .atMost(PATIENCE)
         .ignoreExceptions()
         .until(() -> get(admin.describeTopics(names).allTopicNames()).size() == names.size());
+  }
+
+  private boolean isCreated(Collection<NewTopic> newTopics) {
+    try {
+      get(admin.createTopics(newTopics).all());
+      return true;
+    } catch (IllegalStateException e) {
+      if (e.getCause() instanceof InvalidReplicationFactorException) {
+        return false;
+      }
+      throw e;
+    }
   }
 
   /** The numbers of partitions of the scenario's topics, as far as they exist. */

@@ -13,8 +13,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A way to a server that can be cut. It listens on a port of the loopback address and forwards
- * bytes; two threads a connection. Thread-safe.
+ * A proxy on the loopback address that can interrupt the connections to a server. Uses two threads
+ * per connection. Thread-safe.
  */
 public final class TcpProxy implements AutoCloseable {
 
@@ -56,23 +56,23 @@ public final class TcpProxy implements AutoCloseable {
     return server.getLocalPort();
   }
 
-  /** Resets all connections; new ones are welcome. */
+  /** Resets all connections and accepts new ones. */
   public void cut() {
     links.forEach(Link::close);
   }
 
-  /** Resets all connections, and new ones as soon as they are made. */
+  /** Resets all connections, and new ones as soon as they are established. */
   public void refuse() {
     become(Mode.REFUSE);
     cut();
   }
 
-  /** Takes connections and bytes, and forwards nothing. */
+  /** Accepts connections and data without forwarding anything. */
   public void blackHole() {
     become(Mode.BLACK_HOLE);
   }
 
-  /** Forwards again, also what came meanwhile. */
+  /** Forwards data again, including what arrived in the meantime. */
   public void restore() {
     become(Mode.FORWARD);
   }
@@ -187,7 +187,7 @@ public final class TcpProxy implements AutoCloseable {
 
     private static void reset(Socket socket) {
       try {
-        // A reset instead of a goodbye.
+        // Resets the connection instead of closing it in order.
         socket.setSoLinger(true, 0);
         socket.close();
       } catch (IOException e) {

@@ -1,5 +1,5 @@
 /**
- * What the tests stand on: the test environment, scenarios, a shop, and the service in this or in
+ * Support for all tests: the test environment, scenarios, a shop, and the service in this or
  * another process.
  */
 @NullMarked

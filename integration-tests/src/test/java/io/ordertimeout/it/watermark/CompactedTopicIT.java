@@ -24,9 +24,11 @@ import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 
 /** A compacted topic of payments, whose offsets have gaps. */
+@Order(70)
 class CompactedTopicIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(90);

@@ -23,10 +23,12 @@ import org.apache.kafka.clients.consumer.OffsetCommitCallback;
 import org.apache.kafka.clients.consumer.RetriableCommitFailedException;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /** The service reads on from the positions in Postgres, whatever happens to offsets and logs. */
+@Order(10)
 class PositionsIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -23,10 +23,12 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /** A backlog of payments that are in Kafka, but not read yet when their orders are due. */
+@Order(50)
 class WatermarkIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -1,4 +1,4 @@
-/** Payments that lie in Kafka but are not read yet. */
+/** Payments that are in Kafka, but not read yet. */
 @NullMarked
 package io.ordertimeout.it.watermark;
 
