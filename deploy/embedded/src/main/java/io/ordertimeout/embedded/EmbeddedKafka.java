@@ -42,7 +42,7 @@ public final class EmbeddedKafka implements AutoCloseable {
    * Additional listener that advertises the port of a proxy.
    *
    * @param port port on which the broker listens
-   * @param advertisedPort port that clients are told to connect to
+   * @param advertisedPort port to which clients connect
    */
   public record ProxiedListener(int port, int advertisedPort) {}
 
