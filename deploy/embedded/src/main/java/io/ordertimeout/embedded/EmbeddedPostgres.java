@@ -54,6 +54,10 @@ public final class EmbeddedPostgres implements AutoCloseable {
   private final RunAs runAs;
   private final String password;
   private final @Nullable Identity identity;
+
+  /** The port of the server whose changes this one receives while it is a standby. */
+  private final @Nullable Integer primaryPort;
+
   private boolean running;
 
   /** Creates a server and stops an orphan of the previous run, which may still hold the port. */
@@ -64,7 +68,14 @@ public final class EmbeddedPostgres implements AutoCloseable {
   /** Creates a server that also accepts TLS connections if an identity is given. */
   public EmbeddedPostgres(Path home, int preferredPort, @Nullable Identity identity)
       throws IOException {
+    this(home, preferredPort, identity, null);
+  }
+
+  private EmbeddedPostgres(
+      Path home, int preferredPort, @Nullable Identity identity, @Nullable Integer primaryPort)
+      throws IOException {
     this.identity = identity;
+    this.primaryPort = primaryPort;
     this.home = Files.createDirectories(home.toAbsolutePath().normalize());
     this.data = this.home.resolve("data");
     this.binaries = PostgresBinaries.unpack();
@@ -74,8 +85,49 @@ public final class EmbeddedPostgres implements AutoCloseable {
     this.port = Ports.free("Postgres", preferredPort);
   }
 
+  /**
+   * Copies this running server into a new directory, as a standby that replicates from it once it
+   * is started. The caller closes it.
+   *
+   * @param replicationPort the port of this server, or of a proxy to it
+   */
+  public EmbeddedPostgres standby(Path standbyHome, int replicationPort) throws IOException {
+    prepareCopy(standbyHome);
+    try (Connection connection = DriverManager.getConnection(jdbcUrl("postgres"), NAME, password)) {
+      BaseBackup.copy(connection, data, standbyHome.resolve("data"));
+    } catch (SQLException e) {
+      throw new IOException("Cannot back up the server on port " + port, e);
+    }
+    Files.createFile(standbyHome.resolve("data").resolve("standby.signal"));
+    return new EmbeddedPostgres(standbyHome, 0, null, replicationPort);
+  }
+
+  /** Copies this stopped server into a new directory. The caller closes the copy. */
+  public synchronized EmbeddedPostgres copy(Path copyHome) throws IOException {
+    if (running) {
+      throw new IllegalStateException("The server on port " + port + " is running");
+    }
+    prepareCopy(copyHome);
+    Directories.copy(data, copyHome.resolve("data"));
+    return new EmbeddedPostgres(copyHome, 0, null, null);
+  }
+
+  private void prepareCopy(Path copyHome) throws IOException {
+    Files.createDirectories(copyHome);
+    PrivateFile.write(copyHome.resolve(passwordFile().getFileName()), password);
+  }
+
+  /** Ends the recovery of a running standby and returns when it accepts writes. */
+  public synchronized void promote() throws IOException {
+    run("pg_ctl", "promote", "-w", "-t", String.valueOf(WAIT_SECONDS), "-D", data.toString());
+  }
+
   public String jdbcUrl() {
     return jdbcUrl(NAME);
+  }
+
+  public int port() {
+    return port;
   }
 
   public String password() {
@@ -214,6 +266,13 @@ public final class EmbeddedPostgres implements AutoCloseable {
         log_min_messages = warning
         """
             .formatted(port, Ports.LOOPBACK)
+        + (primaryPort == null
+            ? ""
+            : """
+            primary_conninfo = 'host=%s port=%d user=%s password=%s'
+            wal_retrieve_retry_interval = 100ms
+            """
+                .formatted(Ports.LOOPBACK, primaryPort, NAME, password))
         + (identity == null
             ? ""
             : """
