@@ -1,0 +1,173 @@
+package io.ordertimeout.it.model;
+
+import io.ordertimeout.it.support.ChildProcess;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import tlc2.TLC;
+
+/**
+ * Runs TLC, the model checker of TLA+, in a process of its own: TLC keeps what it checks in static
+ * fields, so one JVM can check one configuration. Thread-safe.
+ */
+final class ModelChecker {
+
+  /** The directory of the specification and its configurations. */
+  static final Path DIRECTORY = Path.of("src", "test", "tla");
+
+  static final String MODULE = "OrderTimeout";
+
+  private static final Path WORK = Path.of("target", "model");
+  private static final Duration TIMEOUT = Duration.ofMinutes(4);
+  private static final String NO_MUTANT = "Without = {}";
+
+  private static final Pattern VIOLATED = Pattern.compile("Error: Invariant (\\w+) is violated");
+  private static final Pattern NOT_PROGRESSING =
+      Pattern.compile("Error: Temporal properties were violated");
+  private static final Pattern COMPLETE =
+      Pattern.compile("Model checking completed\\. No error has been found");
+  private static final Pattern STATES = Pattern.compile("(\\d+) distinct states found");
+  private static final Pattern ACTION =
+      Pattern.compile("(?m)^<(\\w+) line \\d+, .* of module " + MODULE + "[^>]*>: \\d+:(\\d+)");
+
+  /** The property of which TLC says only that it is violated, since a configuration has one. */
+  static final String PROGRESS = "P1_EveryOrderIsDecided";
+
+  /**
+   * What TLC found.
+   *
+   * @param violated the invariant or property that is violated; null if all hold
+   * @param taken how often each action was taken, by its name; empty for a mutant
+   * @param states number of distinct states
+   * @param log TLC's output, which contains the steps that lead to a violation
+   */
+  record Outcome(@Nullable String violated, Map<String, Long> taken, long states, Path log) {}
+
+  private ModelChecker() {}
+
+  /** Checks a configuration. */
+  static Outcome check(String configuration) {
+    return run(configuration, configuration, NO_MUTANT, List.of(), List.of("-coverage", "1"));
+  }
+
+  /** Checks a configuration of which one safeguard is taken away. */
+  static Outcome checkWithout(String safeguard, String configuration) {
+    return run(
+        configuration + "-without-" + safeguard,
+        configuration,
+        "Without = {\"" + safeguard + "\"}",
+        // A counterexample is found before code compiled by C2 would pay.
+        List.of("-XX:TieredStopAtLevel=1"),
+        List.of());
+  }
+
+  private static Outcome run(
+      String name,
+      String configuration,
+      String without,
+      List<String> jvmOptions,
+      List<String> options) {
+    try {
+      Path directory = WORK.resolve(name).toAbsolutePath();
+      delete(directory);
+      Files.createDirectories(directory);
+      Files.copy(
+          DIRECTORY.resolve(MODULE + ".tla"),
+          directory.resolve(MODULE + ".tla"),
+          StandardCopyOption.REPLACE_EXISTING);
+      String text = Files.readString(DIRECTORY.resolve(configuration + ".cfg"));
+      if (!text.contains(NO_MUTANT)) {
+        throw new IllegalStateException(configuration + ".cfg does not contain " + NO_MUTANT);
+      }
+      Files.writeString(directory.resolve("model.cfg"), text.replace(NO_MUTANT, without));
+      Path log = ChildProcess.log("model-" + name).toAbsolutePath();
+      Files.deleteIfExists(log);
+      runTlc(name, directory, jvmOptions, options);
+      Outcome outcome = outcome(log);
+      delete(directory);
+      return outcome;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void runTlc(
+      String name, Path directory, List<String> jvmOptions, List<String> options) {
+    List<String> command =
+        Stream.of(
+                List.of(ChildProcess.JAVA, "-Xmx1g", "-XX:+UseSerialGC", "-Xshare:auto"),
+                jvmOptions,
+                // TLC unpacks the standard modules there, under fixed names, and deletes them.
+                List.of("-Djava.io.tmpdir=" + directory),
+                List.of("-cp", jar().toString(), TLC.class.getName()),
+                List.of("-workers", "1", "-fp", "0"),
+                List.of("-config", "model.cfg", "-metadir", "states"),
+                options,
+                List.of(MODULE))
+            .flatMap(List::stream)
+            .toList();
+    ChildProcess tlc =
+        ChildProcess.start(
+            "model-" + name, new ProcessBuilder(command).directory(directory.toFile()));
+    try {
+      if (!tlc.awaitEnd(TIMEOUT)) {
+        throw new IllegalStateException(name + " was not checked within " + TIMEOUT);
+      }
+    } finally {
+      tlc.kill();
+    }
+  }
+
+  private static Path jar() {
+    try {
+      return Path.of(TLC.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    } catch (URISyntaxException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static Outcome outcome(Path log) throws IOException {
+    String output = Files.readString(log);
+    Map<String, Long> taken = new TreeMap<>();
+    for (Matcher action = ACTION.matcher(output); action.find(); ) {
+      taken.merge(action.group(1), Long.parseLong(action.group(2)), Long::sum);
+    }
+    long states = 0;
+    for (Matcher matcher = STATES.matcher(output); matcher.find(); ) {
+      states = Long.parseLong(matcher.group(1));
+    }
+    Matcher violated = VIOLATED.matcher(output);
+    if (violated.find()) {
+      return new Outcome(violated.group(1), taken, states, log);
+    }
+    if (NOT_PROGRESSING.matcher(output).find()) {
+      return new Outcome(PROGRESS, taken, states, log);
+    }
+    if (!COMPLETE.matcher(output).find()) {
+      throw new IllegalStateException("TLC failed, see " + log);
+    }
+    return new Outcome(null, taken, states, log);
+  }
+
+  private static void delete(Path directory) throws IOException {
+    if (Files.exists(directory)) {
+      try (Stream<Path> files = Files.walk(directory)) {
+        for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+          Files.delete(file);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,200 @@
+package io.ordertimeout.it.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ordertimeout.it.model.ModelChecker.Outcome;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+
+/**
+ * Checks the specification of the protocol in every state that it can reach: the promises hold, no
+ * safeguard can be left out, and every action can happen. The README in {@code src/test/tla}
+ * explains the specification.
+ */
+@Order(0)
+@Tag("faults")
+class ModelIT {
+
+  /**
+   * A specification without one of its safeguards.
+   *
+   * @param safeguard the safeguard that is taken away
+   * @param configuration the configuration in which it is needed
+   * @param violated the promise that is broken without it
+   */
+  record Mutant(String safeguard, String configuration, String violated) {}
+
+  static final List<String> CONFIGURATIONS =
+      List.of(
+          // The longest first.
+          "SplitBrain",
+          "TwoFailovers",
+          "Closings",
+          "FirstStart",
+          "SecondPayment",
+          "Failover",
+          "Failback",
+          "Growth",
+          "Recreation",
+          "Transactions",
+          "Rows",
+          "Owners",
+          "Purge",
+          "Progress");
+
+  static final List<Mutant> MUTANTS =
+      List.of(
+          new Mutant("TimeBeforeEnds", "Owners", "P3_PaymentInTimeNeverOverridden"),
+          new Mutant("EndsOfClosings", "Closings", "P3_PaymentInTimeNeverOverridden"),
+          new Mutant("EndsOfAllPartitions", "Growth", "P3_PaymentInTimeNeverOverridden"),
+          new Mutant("EndsOfEverythingAppended", "Transactions", "P3_PaymentInTimeNeverOverridden"),
+          new Mutant("PositionsInStatement", "Failover", "P3_PaymentInTimeNeverOverridden"),
+          new Mutant("TopicIds", "Recreation", "P3_PaymentInTimeNeverOverridden"),
+          new Mutant("ComparePositions", "Rows", "P1_NoDeadlineLost"),
+          new Mutant("PositionsWithRows", "Owners", "P1_NoDeadlineLost"),
+          new Mutant("StartFromPostgres", "FirstStart", "P1_NoDeadlineLost"),
+          new Mutant("OnlyPending", "Owners", "P3_PaymentInTimeNeverOverridden"),
+          new Mutant("OutboxWithDecision", "Owners", "P4_DecisionsArePublished"),
+          new Mutant("RecordByKey", "Rows", "P4_DecisionsArePublished"),
+          new Mutant("DecideAfterReadBack", "Failover", "P2_PublishedDecisionNeverChanges"),
+          new Mutant("StoreAfterReadBack", "Failover", "P2_PublishedDecisionNeverChanges"),
+          new Mutant("ReadBack", "Failover", "P2_PublishedDecisionNeverChanges"),
+          new Mutant("CompleteOnSameServer", "TwoFailovers", "P2_PublishedDecisionNeverChanges"),
+          new Mutant("ReadOn", "Failover", "P2_PublishedDecisionNeverChanges"),
+          new Mutant("ReadOn", "SplitBrain", "P2_PublishedDecisionNeverChanges"),
+          new Mutant("ReadOn", "Failback", "P2_PublishedDecisionNeverChanges"),
+          new Mutant("OnlyReaderAdvances", "Failover", "P2_Reflected"),
+          new Mutant("RestoreOrderOfConflict", "Failover", "P6_NoConflictWithoutReason"),
+          new Mutant("KeepSecondPayments", "SecondPayment", "P6_LateMoneyHasConflict"),
+          new Mutant("RebuildOnNewServer", "Progress", ModelChecker.PROGRESS),
+          new Mutant("PurgeAfterDeadline", "Purge", "P3_PaymentInTimeNeverOverridden"));
+
+  /** Two checks at a time, each on one core. */
+  private static final ExecutorService WORKERS = Executors.newFixedThreadPool(2);
+
+  private static final Map<Object, CompletableFuture<Outcome>> CHECKS = new ConcurrentHashMap<>();
+
+  @BeforeAll
+  static void checkEverything() {
+    for (String configuration : CONFIGURATIONS) {
+      CHECKS.put(
+          configuration,
+          CompletableFuture.supplyAsync(() -> ModelChecker.check(configuration), WORKERS));
+    }
+    for (Mutant mutant : MUTANTS) {
+      CHECKS.put(
+          mutant,
+          CompletableFuture.supplyAsync(
+              () -> ModelChecker.checkWithout(mutant.safeguard(), mutant.configuration()),
+              WORKERS));
+    }
+  }
+
+  @AfterAll
+  static void stop() {
+    WORKERS.shutdownNow();
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @FieldSource("CONFIGURATIONS")
+  void thePromisesHold(String configuration) {
+    Outcome outcome = outcome(configuration);
+    assertThat(outcome.violated())
+        .as("broken promise; the steps that lead there are in %s", outcome.log())
+        .isNull();
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @FieldSource("MUTANTS")
+  void withoutASafeguardAPromiseIsBroken(Mutant mutant) {
+    Outcome outcome = outcome(mutant);
+    assertThat(outcome.violated()).as("see %s", outcome.log()).isEqualTo(mutant.violated());
+  }
+
+  @Test
+  void everySafeguardHasAMutant() throws IOException {
+    assertThat(MUTANTS.stream().map(Mutant::safeguard).collect(Collectors.toSet()))
+        .isEqualTo(safeguards());
+  }
+
+  /** An action that can never happen would make the promises hold for nothing. */
+  @Test
+  void everyActionHappens() throws IOException {
+    Map<String, Long> taken = new TreeMap<>();
+    for (String configuration : CONFIGURATIONS) {
+      outcome(configuration)
+          .taken()
+          .forEach((action, count) -> taken.merge(action, count, Long::sum));
+    }
+    taken.values().removeIf(count -> count == 0);
+    assertThat(taken.keySet()).containsAll(actions());
+  }
+
+  @Test
+  void everyConfigurationIsChecked() throws IOException {
+    try (Stream<Path> files = Files.list(ModelChecker.DIRECTORY)) {
+      assertThat(
+              files
+                  .map(file -> file.getFileName().toString())
+                  .filter(name -> name.endsWith(".cfg"))
+                  .map(name -> name.replace(".cfg", "")))
+          .containsExactlyInAnyOrderElementsOf(CONFIGURATIONS);
+    }
+  }
+
+  @Test
+  void theReadmeExplainsEveryActionPromiseAndSafeguard() throws IOException {
+    String readme = Files.readString(ModelChecker.DIRECTORY.resolve("README.md"));
+    Set<String> names = new TreeSet<>(actions());
+    names.addAll(safeguards());
+    names.addAll(CONFIGURATIONS);
+    names.addAll(matches("(?m)^(P\\d_\\w+) =="));
+    assertThat(names).allSatisfy(name -> assertThat(readme).contains("`" + name + "`"));
+  }
+
+  private static Outcome outcome(Object check) {
+    return Objects.requireNonNull(CHECKS.get(check)).join();
+  }
+
+  private static Set<String> safeguards() throws IOException {
+    return matches("(?m)^(\\w+) == \"\\1\" \\\\notin Without");
+  }
+
+  /** The names of actions, and no others, begin in lower case. */
+  private static Set<String> actions() throws IOException {
+    return matches("(?m)^([a-z]\\w+)(?:\\([^)]*\\))? ==");
+  }
+
+  private static Set<String> matches(String pattern) throws IOException {
+    String specification =
+        Files.readString(ModelChecker.DIRECTORY.resolve(ModelChecker.MODULE + ".tla"));
+    Set<String> found = new TreeSet<>();
+    for (Matcher matcher = Pattern.compile(pattern).matcher(specification); matcher.find(); ) {
+      found.add(matcher.group(1));
+    }
+    assertThat(found).as(pattern).isNotEmpty();
+    return found;
+  }
+}

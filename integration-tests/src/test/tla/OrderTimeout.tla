@@ -1,0 +1,765 @@
+---------------------------- MODULE OrderTimeout ----------------------------
+(***************************************************************************)
+(* The protocol by which the service cancels unpaid orders, and what it    *)
+(* promises.  README.md explains how to read this file and how to run it.  *)
+(*                                                                         *)
+(* Everything below a state is one of three things: what Kafka holds, what *)
+(* the servers of Postgres hold, and what the instances of the service     *)
+(* have in memory.  Actions have the names of the methods that they model. *)
+(* Each action is atomic where the code has one statement or transaction;  *)
+(* between two actions, anything may happen.                               *)
+(***************************************************************************)
+EXTENDS Naturals, Sequences, FiniteSets, TLC
+
+CONSTANTS
+  Instances,    \* the instances of the service
+  OrderCount,   \* orders are 1..OrderCount
+  PaymentCount, \* payments are 1..PaymentCount
+  Creations,    \* the records of order-created, as a sequence of orders
+  MaxServers,   \* servers of Postgres: one more than there are failovers
+  MaxTime,      \* the clock runs from 0 to here
+  MaxFaults,    \* 0: no instance crashes; with the wheel: how many crashes there are
+  With,         \* what this configuration includes, see Features
+  Without       \* the safeguards that a mutant has lost, see Safeguards; empty in the service
+
+(***************************************************************************)
+(* What a configuration can include.                                       *)
+(***************************************************************************)
+WithClosings     == "closings"     \in With \* order-closed exists
+WithTransactions == "transactions" \in With \* payments may be appended in a transaction
+WithGrowth       == "growth"       \in With \* partitions may be added; payments then go to either
+WithRecreation   == "recreation"   \in With \* order-paid may be deleted and created again, once
+WithPurge        == "purge"        \in With \* settled orders are purged
+WithSplitBrain   == "split brain"  \in With \* an old primary stays up after a failover
+WithFailback     == "failback"     \in With \* the old primary, never restarted, may take over again
+WithFirstStart   == "first start"  \in With \* no position is stored yet
+WithWheel        == "wheel"        \in With \* only orders in the wheel are decided
+WithLateOnly     == "late only"    \in With \* the deadline has passed from the start
+WithStored       == "stored"       \in With \* the creations are stored and replicated from the start
+
+Features == {"closings", "transactions", "growth", "recreation", "purge", "split brain", "failback",
+             "first start", "wheel", "late only", "stored"}
+
+(***************************************************************************)
+(* The safeguards.                                                         *)
+(***************************************************************************)
+\* T is read before Kafka is asked for the ends
+TimeBeforeEnds == "TimeBeforeEnds" \notin Without
+\* The ends include order-closed
+EndsOfClosings == "EndsOfClosings" \notin Without
+\* After growth, the ends of all partitions count
+EndsOfAllPartitions == "EndsOfAllPartitions" \notin Without
+\* The ends include open transactions
+EndsOfEverythingAppended == "EndsOfEverythingAppended" \notin Without
+\* The deciding statement compares Postgres's positions with the ends
+PositionsInStatement == "PositionsInStatement" \notin Without
+\* ... under the ids of the topics that were asked about
+TopicIds == "TopicIds" \notin Without
+\* Positions advance by compare-and-set
+ComparePositions == "ComparePositions" \notin Without
+\* Positions advance in the transaction that stores the records
+PositionsWithRows == "PositionsWithRows" \notin Without
+\* Without a stored position, reading starts at the beginning, not at the group's offset
+StartFromPostgres == "StartFromPostgres" \notin Without
+\* State = 'PENDING' in the statements that decide and settle
+OnlyPending == "OnlyPending" \notin Without
+\* The outbox row is written in the deciding transaction
+OutboxWithDecision == "OutboxWithDecision" \notin Without
+\* A recorded publication deletes its own outbox row, not one of equal number
+RecordByKey == "RecordByKey" \notin Without
+\* The deciding statement requires that this server's read-back is complete
+DecideAfterReadBack == "DecideAfterReadBack" \notin Without
+\* So does the storing transaction
+StoreAfterReadBack == "StoreAfterReadBack" \notin Without
+\* A read-back reads the service's own topics up to their end
+ReadBack == "ReadBack" \notin Without
+\* ... and is completed only on the server on which it was begun
+CompleteOnSameServer == "CompleteOnSameServer" \notin Without
+\* After the read-back, the reading goes on
+ReadOn == "ReadOn" \notin Without
+\* Acknowledgements do not move the position in the output topics
+OnlyReaderAdvances == "OnlyReaderAdvances" \notin Without
+\* A restored conflict also restores the cancellation that it names
+RestoreOrderOfConflict == "RestoreOrderOfConflict" \notin Without
+\* Payments of an order that is paid already are kept
+KeepSecondPayments == "KeepSecondPayments" \notin Without
+\* Wheel and positions are rebuilt when another server answers
+RebuildOnNewServer == "RebuildOnNewServer" \notin Without
+\* Rows are kept until deadline + stale-after, whatever the retention
+PurgeAfterDeadline == "PurgeAfterDeadline" \notin Without
+
+Safeguards ==
+  {"TimeBeforeEnds",
+   "EndsOfClosings",
+   "EndsOfAllPartitions",
+   "EndsOfEverythingAppended",
+   "PositionsInStatement",
+   "TopicIds",
+   "ComparePositions",
+   "PositionsWithRows",
+   "StartFromPostgres",
+   "OnlyPending",
+   "OutboxWithDecision",
+   "RecordByKey",
+   "DecideAfterReadBack",
+   "StoreAfterReadBack",
+   "ReadBack",
+   "CompleteOnSameServer",
+   "ReadOn",
+   "OnlyReaderAdvances",
+   "RestoreOrderOfConflict",
+   "KeepSecondPayments",
+   "RebuildOnNewServer",
+   "PurgeAfterDeadline"}
+
+ASSUME With \subseteq Features /\ Without \subseteq Safeguards
+
+-----------------------------------------------------------------------------
+
+Orders   == 1..OrderCount
+Payments == 1..PaymentCount
+Servers  == 1..MaxServers
+
+OrderOf(p) == ((p - 1) % OrderCount) + 1
+
+Deadline   == 1   \* of every order
+StaleAfter == 1
+Retention  == 1
+
+(* Sequences for Creations. *)
+OneOrder    == <<1>>
+TwoOrders   == <<1, 2>>
+Redelivered == <<1, 1>>
+
+(* Input partitions.  "paid2" is the partition of payments that growth adds. *)
+Partitions ==
+  {"created", "paid"} \cup (IF WithClosings THEN {"closed"} ELSE {})
+                      \cup (IF WithGrowth THEN {"paid2"} ELSE {})
+
+PaymentPartitions == Partitions \cap {"paid", "paid2"}
+
+NotKnown == [none |-> TRUE]
+
+VARIABLES
+  now,        \* Postgres's clock
+  log,        \* Kafka: the records of each input partition
+  topicId,    \* Kafka: the id of order-paid; changes when the topic is created again
+  grown,      \* Kafka: whether the partition "paid2" exists
+  groupOffset,\* Kafka: the offset that the consumer group has committed
+  out,        \* Kafka: what was published to order-cancelled and order-payment-conflict
+  pg,         \* Postgres: the committed state of each server
+  primary,    \* Postgres: the server to which new connections go
+  started,    \* Postgres: the number of servers that were ever started
+  replica,    \* Postgres: what the standby has received
+  born,       \* Postgres: what had been published when a server took over
+  conn,       \* an instance's server
+  known,      \* an instance's positions, as it believes that they are stored
+  gate,       \* an instance's T and ends
+  reading,    \* an instance's read-back
+  wheel,      \* an instance's wheel
+  seen,       \* the server for which the wheel was built
+  sends,      \* events that instances have in memory or on the way to Kafka
+  acked,      \* acknowledged events, with the numbers of their outbox rows
+  faults,     \* how many faults happened
+  contradicted \* whether a statement contradicted what had been published before its server took over
+
+Kafka     == <<log, topicId, grown, groupOffset, out>>
+Postgres  == <<pg, primary, started, replica, born>>
+Memory    == <<known, gate, reading, wheel, seen>>
+Relay     == <<sends, acked>>
+Vars      == <<now, Kafka, Postgres, conn, Memory, Relay, faults, contradicted>>
+
+-----------------------------------------------------------------------------
+(***************************************************************************)
+(* What Postgres contains.                                                 *)
+(***************************************************************************)
+
+Row(state, payment, when) == [state |-> state, payment |-> payment, when |-> when]
+
+NoRow == Row("NONE", 0, 0)
+
+\* Postgres's position: the topic's id and the offset; offset -1 of Kafka is written as id 9 here.
+NoPosition == <<9, 0>>
+
+EmptyServer ==
+  [ rows      |-> [o \in Orders |-> IF WithStored THEN Row("PENDING", 0, 0) ELSE NoRow],
+    pos       |-> [tp \in Partitions |->
+                    IF WithFirstStart THEN NoPosition
+                    ELSE <<0, IF WithStored /\ tp = "created" THEN Len(Creations) ELSE 0>>],
+    outbox    |-> {},     \* pairs of a number and an event
+    next      |-> 1,      \* the next number of an outbox row
+    conflicts |-> {},     \* payments that have raised their conflict
+    seconds   |-> {},     \* further payments of paid orders
+    out       |-> 0,      \* up to where the output topics are reflected
+    complete  |-> 1 ]     \* the server for which the read-back is complete
+
+\* What an event says, of which its id is a part.  A conflict names the state that the payment met.
+Cancelled(o)     == <<"order-cancelled", o>>
+Conflict(p, met) == <<"order-payment-conflict", p, met>>
+
+Range(s) == {s[k] : k \in 1..Len(s)}
+
+PublishedCancellation(o) == Cancelled(o) \in Range(out)
+PublishedConflict(p)     == \E met \in {"CANCELLED", "CLOSED"} : Conflict(p, met) \in Range(out)
+
+IdOf(tp) == IF tp = "paid" THEN topicId ELSE 0
+
+\* Where a consumer of committed records stops: at the first open transaction.
+RECURSIVE StableFrom(_, _)
+StableFrom(s, k) ==
+  IF k > Len(s) THEN Len(s)
+  ELSE IF s[k].tx = "open" THEN k - 1 ELSE StableFrom(s, k + 1)
+LastStable(tp) == IF WithTransactions THEN StableFrom(log[tp], 1) ELSE Len(log[tp])
+
+WriteOutbox(db, event) ==
+  [db EXCEPT !.outbox = @ \cup {<<IF RecordByKey THEN 0 ELSE db.next, event>>},
+             !.next = IF RecordByKey THEN @ ELSE @ + 1]
+
+\* PaymentConflicts.raise
+Raise(db, p, met) ==
+  IF p \in db.conflicts THEN db
+  ELSE WriteOutbox([db EXCEPT !.conflicts = @ \cup {p}], Conflict(p, met))
+
+RECURSIVE RaiseAll(_, _)
+RaiseAll(db, ps) ==
+  IF ps = {} THEN db
+  ELSE LET p == CHOOSE q \in ps : TRUE IN RaiseAll(Raise(db, p, "CANCELLED"), ps \ {p})
+
+\* OrderEventStatements.register
+Register(db, o) ==
+  IF db.rows[o].state \in {"NONE", "PURGED"}
+  THEN [db EXCEPT !.rows[o] =
+         IF now > Deadline + StaleAfter THEN Row("STALE", 0, now) ELSE Row("PENDING", 0, 0)]
+  ELSE db
+
+\* OrderEventStatements.settle, by a payment, and what OrderEventStore does if the row is settled
+Pay(db, p) ==
+  LET o == OrderOf(p)
+      row == db.rows[o]
+      paid == [db EXCEPT !.rows[o] = Row("PAID", p, IF WithPurge THEN now ELSE 0)]
+  IN CASE row.state \in {"NONE", "PURGED", "PENDING"} -> paid
+       [] row.state = "PAID" ->
+            IF row.payment # p /\ KeepSecondPayments THEN [db EXCEPT !.seconds = @ \cup {p}] ELSE db
+       [] row.state = "CANCELLED" -> IF OnlyPending THEN Raise(db, p, "CANCELLED") ELSE paid
+       [] row.state = "CLOSED" -> Raise(db, p, "CLOSED")
+       [] OTHER -> db
+
+\* OrderEventStatements.settle, by a closing
+Close(db, o) ==
+  IF db.rows[o].state \in {"NONE", "PURGED", "PENDING"}
+  THEN [db EXCEPT !.rows[o] = Row("CLOSED", 0, IF WithPurge THEN now ELSE 0)]
+  ELSE db
+
+\* OrderEventStore.store, one record
+Store(db, tp, record) ==
+  CASE record.tx = "aborted" -> db
+    [] tp = "created" -> Register(db, record.id)
+    [] tp = "closed" -> Close(db, record.id)
+    [] OTHER -> Pay(db, record.id)
+
+\* A cancellation that was published becomes the decision of its row; payments that had settled it become conflicts.
+Restore(db, o) ==
+  LET row == db.rows[o]
+      restored == [db EXCEPT !.rows[o] = Row("CANCELLED", 0, IF WithPurge THEN now ELSE 0)]
+      met == (IF row.state = "PAID" THEN {row.payment} ELSE {})
+               \cup {p \in db.seconds : OrderOf(p) = o}
+  IN IF row.state = "CANCELLED" THEN db ELSE RaiseAll(restored, met)
+
+\* One record of the output topics is reflected.
+Reflect(db, event) ==
+  IF event[1] = "order-cancelled" THEN Restore(db, event[2])
+  ELSE LET p == event[2]
+           o == OrderOf(p)
+           noted == [db EXCEPT !.conflicts = @ \cup {p}]
+       IN IF ~RestoreOrderOfConflict THEN noted
+          ELSE IF event[3] = "CANCELLED"
+          THEN IF noted.rows[o].state = "CANCELLED" THEN noted
+               ELSE WriteOutbox(Restore(noted, o), Cancelled(o))
+          ELSE IF noted.rows[o].state \in {"NONE", "PENDING"}
+                 \/ (noted.rows[o].state = "PAID" /\ noted.rows[o].payment = p)
+          THEN [noted EXCEPT !.rows[o] = Row("CLOSED", 0, 0)]
+          ELSE noted
+
+\* Whether everything that was published before the server took over says that the order is cancelled.
+WasCancelledBefore(server, o) ==
+  \E k \in 1..born[server] : out[k] = Cancelled(o)
+
+-----------------------------------------------------------------------------
+Init ==
+  /\ now = IF WithLateOnly THEN Deadline ELSE 0
+  /\ log = [tp \in Partitions |->
+             IF tp = "created"
+             THEN [k \in 1..Len(Creations) |-> [id |-> Creations[k], early |-> TRUE, tx |-> "committed"]]
+             ELSE <<>>]
+  /\ topicId = 0
+  /\ grown = FALSE
+  /\ groupOffset = [tp \in Partitions |-> 0]
+  /\ out = <<>>
+  /\ pg = [s \in Servers |-> EmptyServer]
+  /\ primary = 1
+  /\ started = 1
+  /\ replica = EmptyServer
+  /\ born = [s \in Servers |-> 0]
+  /\ conn = [i \in Instances |-> 1]
+  /\ known = [i \in Instances |->
+       IF MaxFaults = 0 THEN [tp \in Partitions |-> EmptyServer.pos[tp][2]] ELSE NotKnown] \* without crashes, all have started
+  /\ gate = [i \in Instances |-> NotKnown]
+  /\ reading = [i \in Instances |-> NotKnown]
+  /\ wheel = [i \in Instances |-> {}]
+  /\ seen = [i \in Instances |-> 1]
+  /\ sends = {}
+  /\ acked = {}
+  /\ faults = 0
+  /\ contradicted = FALSE
+
+Db(i) == pg[conn[i]]
+
+-----------------------------------------------------------------------------
+(***************************************************************************)
+(* The world: time, and what the shop appends.                             *)
+(***************************************************************************)
+
+tick ==
+  /\ now < MaxTime
+  /\ now' = now + 1
+  /\ UNCHANGED <<Kafka, Postgres, conn, Memory, Relay, faults, contradicted>>
+
+Appended(p) == \E tp \in PaymentPartitions : p \in {log[tp][k].id : k \in 1..Len(log[tp])}
+
+appendPaid(p, tp, tx) ==
+  /\ tx = "open" => WithTransactions
+  /\ ~Appended(p)
+  /\ tp = "paid2" => grown
+  /\ log' = [log EXCEPT ![tp] = Append(@, [id |-> p, early |-> now < Deadline, tx |-> tx])]
+  /\ UNCHANGED <<now, topicId, grown, groupOffset, out, Postgres, conn, Memory, Relay, faults, contradicted>>
+
+appendClosed(o) ==
+  /\ WithClosings
+  /\ o \notin {log["closed"][k].id : k \in 1..Len(log["closed"])}
+  /\ log' = [log EXCEPT !["closed"] = Append(@, [id |-> o, early |-> now < Deadline, tx |-> "committed"])]
+  /\ UNCHANGED <<now, topicId, grown, groupOffset, out, Postgres, conn, Memory, Relay, faults, contradicted>>
+
+endTransaction(tp, end) ==
+  /\ \E k \in 1..Len(log[tp]) : log[tp][k].tx = "open" /\ log' = [log EXCEPT ![tp][k].tx = end]
+  /\ UNCHANGED <<now, topicId, grown, groupOffset, out, Postgres, conn, Memory, Relay, faults, contradicted>>
+
+addPartition ==
+  /\ WithGrowth
+  /\ ~grown
+  /\ grown' = TRUE
+  /\ UNCHANGED <<now, log, topicId, groupOffset, out, Postgres, conn, Memory, Relay, faults, contradicted>>
+
+\* The records of the old topic are stored already; what is lost with a topic places a hold, which is not modelled.
+recreateTopic ==
+  /\ WithRecreation
+  /\ topicId = 0
+  /\ Len(log["paid"]) > 0
+  /\ pg[primary].pos["paid"] = <<0, Len(log["paid"])>>
+  /\ topicId' = 1
+  /\ log' = [log EXCEPT !["paid"] = <<>>]
+  /\ UNCHANGED <<now, grown, groupOffset, out, Postgres, conn, Memory, Relay, faults, contradicted>>
+
+-----------------------------------------------------------------------------
+(***************************************************************************)
+(* Intake.                                                                 *)
+(***************************************************************************)
+
+Pending(db) == {o \in Orders : db.rows[o].state = "PENDING"}
+
+Start(db, tp) ==
+  IF db.pos[tp] = NoPosition THEN (IF StartFromPostgres THEN 0 ELSE groupOffset[tp])
+  ELSE db.pos[tp][2]
+
+\* What Postgres contains once the positions that were missing are stored (StoredPositions.begin),
+\* and those of a topic that was created again are replaced (StoredPositions.restart).
+Positioned(db) ==
+  [db EXCEPT !.pos = [tp \in Partitions |->
+     IF db.pos[tp] = NoPosition THEN <<IdOf(tp), Start(db, tp)>>
+     ELSE IF db.pos[tp][1] # IdOf(tp) THEN <<IdOf(tp), 0>>
+     ELSE db.pos[tp]]]
+
+\* ShardAssignment and StartingPositions: an instance takes over; its memory comes from Postgres.
+\* Nothing keeps another instance from believing that it owns the shard as well.
+TakeOver(i) ==
+  LET db == Positioned(Db(i)) IN
+  /\ pg' = [pg EXCEPT ![conn[i]] = db]
+  /\ known' = [known EXCEPT ![i] = [tp \in Partitions |->
+       IF Db(i).pos[tp][1] \in {9, IdOf(tp)} THEN Start(Db(i), tp) ELSE 0]]
+  /\ gate' = [gate EXCEPT ![i] = NotKnown]
+  /\ wheel' = [wheel EXCEPT ![i] = IF WithWheel THEN Pending(Db(i)) ELSE {}]
+  /\ seen' = [seen EXCEPT ![i] = IF WithWheel THEN conn[i] ELSE 1]
+  /\ UNCHANGED <<now, Kafka, primary, started, replica, born, conn, reading, Relay, faults, contradicted>>
+
+acquire(i) == known[i] = NotKnown /\ TakeOver(i)
+
+WentBack(i) ==
+  \E tp \in Partitions : Db(i).pos[tp][1] # IdOf(tp) \/ Db(i).pos[tp][2] # known[i][tp]
+
+\* Postgres contains other positions than the instance knows, or another server answers.
+reposition(i) ==
+  /\ known[i] # NotKnown
+  /\ WentBack(i) \/ (WithWheel /\ RebuildOnNewServer /\ seen[i] # conn[i])
+  /\ TakeOver(i)
+
+\* BatchIntake.takeIn: a record is stored together with the position behind it.
+takeIn(i, tp) ==
+  LET db == Db(i)
+      from == known[i][tp]
+      record == log[tp][from + 1]
+      advanced == IF ComparePositions \/ db.pos[tp][2] < from + 1
+                  THEN [db EXCEPT !.pos[tp] = <<IdOf(tp), from + 1>>] ELSE db
+      stored == IF PositionsWithRows THEN Store(advanced, tp, record)
+                ELSE advanced \* a crash keeps the record from being stored
+      settles == tp # "created" /\ record.tx # "aborted"
+      order == IF tp \in PaymentPartitions THEN OrderOf(record.id) ELSE record.id
+  IN
+  /\ known[i] # NotKnown
+  /\ from < LastStable(tp)
+  /\ StoreAfterReadBack => db.complete = conn[i]
+  /\ db.pos[tp][1] = IdOf(tp)
+  /\ ComparePositions => db.pos[tp][2] = from
+  /\ pg' = [pg EXCEPT ![conn[i]] = stored]
+  /\ known' = [known EXCEPT ![i][tp] = from + 1]
+  /\ gate' = IF Pending(stored) = {} /\ OnlyPending THEN [gate EXCEPT ![i] = NotKnown] ELSE gate
+  /\ sends' = sends \cup (stored.outbox \ db.outbox)
+  /\ wheel' = [wheel EXCEPT ![i] = IF ~WithWheel THEN {}
+                                   ELSE IF tp = "created" /\ stored.rows[order].state = "PENDING" THEN @ \cup {order}
+                                   ELSE IF stored.rows[order].state # "PENDING" THEN @ \ {order} ELSE @]
+  /\ contradicted' = (contradicted
+       \/ (settles /\ WasCancelledBefore(conn[i], order) /\ stored.rows[order].state \in {"PAID", "CLOSED"}))
+  /\ UNCHANGED <<now, Kafka, primary, started, replica, born, conn, reading, seen, acked, faults>>
+
+\* IntakeLoop commits offsets to Kafka after their records are stored.
+commitOffset(i, tp) ==
+  /\ WithFirstStart
+  /\ known[i] # NotKnown
+  /\ groupOffset[tp] # known[i][tp]
+  /\ groupOffset' = [groupOffset EXCEPT ![tp] = known[i][tp]]
+  /\ UNCHANGED <<now, log, topicId, grown, out, Postgres, conn, Memory, Relay, faults, contradicted>>
+
+-----------------------------------------------------------------------------
+(***************************************************************************)
+(* Watermark and decision.                                                 *)
+(***************************************************************************)
+
+Settling == {tp \in Partitions :
+  \/ tp = "paid"
+  \/ tp = "closed" /\ EndsOfClosings
+  \/ tp = "paid2" /\ grown /\ EndsOfAllPartitions}
+
+Ends == [tp \in Settling |->
+  <<IdOf(tp), IF EndsOfEverythingAppended THEN Len(log[tp]) ELSE LastStable(tp)>>]
+
+\* PaymentWatermark.ask reads T and then asks Kafka (EndOffsets.of).  A T before the deadline lets nothing pass, so
+\* it is left out; of a T that has passed it, only that counts, so the answer can stand for both steps.
+\* Asking changes nothing, so an answer that is never used is left out, too.
+\* The mutant asks Kafka first and reads T later.
+askEndOffsets(i) ==
+  /\ known[i] # NotKnown
+  /\ Pending(Db(i)) # {}
+  /\ IF TimeBeforeEnds
+     THEN gate[i] = NotKnown /\ now >= Deadline /\ gate' = [gate EXCEPT ![i] = [passed |-> TRUE, ends |-> Ends]]
+     ELSE \/ gate[i] = NotKnown /\ gate' = [gate EXCEPT ![i] = [passed |-> FALSE, ends |-> Ends]]
+          \/ gate[i] # NotKnown /\ ~gate[i].passed /\ now >= Deadline /\ gate' = [gate EXCEPT ![i].passed = TRUE]
+  /\ UNCHANGED <<now, Kafka, Postgres, conn, known, reading, wheel, seen, Relay, faults, contradicted>>
+
+Reached(i, db) ==
+  \A tp \in DOMAIN gate[i].ends :
+    IF PositionsInStatement
+    THEN /\ TopicIds => db.pos[tp][1] = gate[i].ends[tp][1]
+         /\ db.pos[tp][2] >= gate[i].ends[tp][2]
+    ELSE known[i][tp] >= gate[i].ends[tp][2]
+
+\* DueOrderDecision.cancel: the deciding statement.
+cancel(i, o) ==
+  LET db == Db(i)
+      server == conn[i]
+      decided == [db EXCEPT !.rows[o] = Row("CANCELLED", 0, IF WithPurge THEN now ELSE 0)]
+      written == IF OutboxWithDecision THEN WriteOutbox(decided, Cancelled(o)) ELSE decided
+  IN
+  /\ known[i] # NotKnown
+  /\ gate[i] # NotKnown
+  /\ gate[i].passed
+  /\ db.rows[o].state \in (IF OnlyPending THEN {"PENDING"} ELSE {"PENDING", "PAID"})
+  /\ Reached(i, db)
+  /\ DecideAfterReadBack => db.complete = server
+  /\ WithWheel => o \in wheel[i]
+  /\ pg' = [pg EXCEPT ![server] = written]
+  /\ sends' = sends \cup (IF OutboxWithDecision THEN written.outbox \ db.outbox ELSE {<<0, Cancelled(o)>>})
+  /\ gate' = [gate EXCEPT ![i] = NotKnown]
+  /\ wheel' = [wheel EXCEPT ![i] = @ \ {o}]
+  /\ contradicted' = (contradicted \/ WasCancelledBefore(server, o))
+  /\ UNCHANGED <<now, Kafka, primary, started, replica, born, conn, known, reading, seen, acked, faults>>
+
+-----------------------------------------------------------------------------
+(***************************************************************************)
+(* Relay.                                                                  *)
+(***************************************************************************)
+
+\* OutboxRelay.publish.  The sending instance may have crashed meanwhile: what is on its way may still arrive.
+\* A repetition of an event says nothing new, so it is left out.
+publish ==
+  \E e \in sends :
+    /\ sends' = sends \ {e}
+    /\ out' = IF e[2] \in Range(out) THEN out ELSE Append(out, e[2])
+    /\ acked' = IF RecordByKey THEN {} ELSE acked \cup {e}
+    /\ UNCHANGED <<now, log, topicId, grown, groupOffset, Postgres, conn, Memory, faults, contradicted>>
+
+\* The sending instance crashes before the event reaches Kafka.  Where progress does not count, an event that
+\* is lost is no different from one that stays on its way for ever.
+loseSend ==
+  /\ WithWheel
+  /\ faults < MaxFaults
+  /\ \E e \in sends : sends' = sends \ {e}
+  /\ faults' = faults + 1
+  /\ UNCHANGED <<now, Kafka, Postgres, conn, Memory, acked, contradicted>>
+
+\* OutboxRelay.sweep finds what a crash left behind.
+sweep(i) ==
+  /\ known[i] # NotKnown
+  /\ \E e \in Db(i).outbox \ sends : e[2] \notin Range(out) /\ sends' = sends \cup {e}
+  /\ UNCHANGED <<now, Kafka, Postgres, conn, Memory, acked, faults, contradicted>>
+
+Index(event) == CHOOSE k \in 1..Len(out) : out[k] = event
+
+Recorded(db, event, number) ==
+  LET deleted == [db EXCEPT !.outbox = {row \in @ : IF RecordByKey THEN row[2] # event ELSE row[1] # number}]
+  IN IF OnlyReaderAdvances \/ deleted.out >= Index(event) THEN deleted
+     ELSE [deleted EXCEPT !.out = Index(event)]
+
+\* PublishedEvents.record.  An acknowledgement may be recorded late, by whichever server answers then.
+record(i) ==
+  /\ IF RecordByKey
+     THEN \E row \in Db(i).outbox :
+            row[2] \in Range(out) /\ pg' = [pg EXCEPT ![conn[i]] = Recorded(@, row[2], 0)]
+     ELSE \E e \in acked : pg' = [pg EXCEPT ![conn[i]] = Recorded(@, e[2], e[1])]
+  /\ UNCHANGED <<now, Kafka, primary, started, replica, born, conn, Memory, Relay, faults, contradicted>>
+
+-----------------------------------------------------------------------------
+(***************************************************************************)
+(* The reader of the service's own output topics.                          *)
+(***************************************************************************)
+
+askPublishedEnd(i) ==
+  /\ Db(i).complete # conn[i]
+  /\ reading[i] = NotKnown
+  /\ reading' = [reading EXCEPT ![i] = [server |-> conn[i], end |-> Len(out), done |-> FALSE]]
+  /\ UNCHANGED <<now, Kafka, Postgres, conn, known, gate, wheel, seen, Relay, faults, contradicted>>
+
+\* One record is restored together with the position behind it.
+reflectPublished(i) ==
+  LET db == Db(i)
+      restored == [Reflect(db, out[db.out + 1]) EXCEPT !.out = @ + 1]
+  IN
+  /\ known[i] # NotKnown \/ reading[i] # NotKnown
+  /\ db.out < Len(out)
+  /\ ReadOn \/ db.complete # conn[i]
+  /\ pg' = [pg EXCEPT ![conn[i]] = restored]
+  /\ UNCHANGED <<now, Kafka, primary, started, replica, born, conn, Memory, Relay, faults, contradicted>>
+
+reachPublishedEnd(i) ==
+  /\ reading[i] # NotKnown
+  /\ ~reading[i].done
+  /\ reading[i].server = conn[i]
+  /\ ReadBack => Db(i).out >= reading[i].end
+  /\ reading' = [reading EXCEPT ![i].done = TRUE, ![i].end = 0]
+  /\ UNCHANGED <<now, Kafka, Postgres, conn, known, gate, wheel, seen, Relay, faults, contradicted>>
+
+\* ReadBackState.complete
+completeReadBack(i) ==
+  /\ reading[i] # NotKnown
+  /\ reading[i].done
+  /\ IF CompleteOnSameServer /\ reading[i].server # conn[i] THEN UNCHANGED pg
+     ELSE pg' = [pg EXCEPT ![conn[i]].complete = conn[i]]
+  /\ reading' = [reading EXCEPT ![i] = NotKnown]
+  /\ UNCHANGED <<now, Kafka, primary, started, replica, born, conn, known, gate, wheel, seen, Relay, faults, contradicted>>
+
+\* A read-back that another server has overtaken is given up.
+abandonReadBack(i) ==
+  /\ reading[i] # NotKnown
+  /\ reading[i].server # conn[i]
+  /\ CompleteOnSameServer
+  /\ reading' = [reading EXCEPT ![i] = NotKnown]
+  /\ UNCHANGED <<now, Kafka, Postgres, conn, known, gate, wheel, seen, Relay, faults, contradicted>>
+
+-----------------------------------------------------------------------------
+(***************************************************************************)
+(* The purge.                                                              *)
+(***************************************************************************)
+
+purge(o) ==
+  /\ WithPurge
+  /\ pg[primary].rows[o].state \in {"PAID", "CLOSED", "CANCELLED", "STALE"}
+  /\ now > pg[primary].rows[o].when + Retention
+  /\ PurgeAfterDeadline => now > Deadline + StaleAfter
+  /\ pg' = [pg EXCEPT ![primary].rows[o] = Row("PURGED", 0, 0)]
+  /\ UNCHANGED <<now, Kafka, primary, started, replica, born, conn, Memory, Relay, faults, contradicted>>
+
+-----------------------------------------------------------------------------
+(***************************************************************************)
+(* Faults.                                                                 *)
+(***************************************************************************)
+
+crash(i) ==
+  /\ faults < MaxFaults
+  /\ known[i] # NotKnown
+  /\ known' = [known EXCEPT ![i] = NotKnown]
+  /\ gate' = [gate EXCEPT ![i] = NotKnown]
+  /\ reading' = [reading EXCEPT ![i] = NotKnown]
+  /\ wheel' = [wheel EXCEPT ![i] = {}]
+  /\ seen' = [seen EXCEPT ![i] = IF WithWheel THEN conn[i] ELSE 1]
+  /\ faults' = IF WithWheel THEN faults + 1 ELSE faults
+  /\ UNCHANGED <<now, Kafka, Postgres, conn, Relay, contradicted>>
+
+\* The standby catches up.
+replicate ==
+  /\ started < MaxServers
+  /\ replica # pg[primary]
+  /\ replica' = pg[primary]
+  /\ UNCHANGED <<now, Kafka, pg, primary, started, born, conn, Memory, Relay, faults, contradicted>>
+
+\* The standby takes over as it is: what it has not received is lost.
+failOver ==
+  /\ started < MaxServers
+  /\ started' = started + 1
+  /\ primary' = started + 1
+  /\ pg' = [s \in Servers |-> IF s = started + 1 THEN replica
+                              ELSE IF WithSplitBrain \/ WithFailback THEN pg[s] ELSE EmptyServer]
+  /\ born' = [born EXCEPT ![started + 1] = Len(out)]
+  /\ replica' = IF started + 1 = MaxServers THEN EmptyServer ELSE replica
+  /\ conn' = IF WithSplitBrain THEN conn ELSE [i \in Instances |-> started + 1]
+  /\ UNCHANGED <<now, Kafka, Memory, Relay, faults, contradicted>>
+
+\* An instance that was still connected to an old primary comes to the new one, with its memory.
+reconnect(i) ==
+  /\ conn[i] # primary
+  /\ conn' = [conn EXCEPT ![i] = primary]
+  /\ pg' = [s \in Servers |->
+       IF s # primary /\ ~WithFailback /\ \A j \in Instances : j = i \/ conn[j] # s THEN EmptyServer ELSE pg[s]]
+  /\ UNCHANGED <<now, Kafka, primary, started, replica, born, Memory, Relay, faults, contradicted>>
+
+\* The first server, which never stopped, takes over again: everything since is lost, and its start time is the old one.
+failBack ==
+  /\ WithFailback
+  /\ primary # 1
+  /\ started = MaxServers
+  /\ primary' = 1
+  /\ conn' = [i \in Instances |-> 1]
+  /\ pg' = [s \in Servers |-> IF s = 1 THEN pg[1] ELSE EmptyServer]
+  /\ started' = MaxServers + 1
+  /\ UNCHANGED <<now, Kafka, replica, born, Memory, Relay, faults, contradicted>>
+
+-----------------------------------------------------------------------------
+Next ==
+  \/ tick
+  \/ \E p \in Payments, tp \in PaymentPartitions, tx \in {"committed", "open"} : appendPaid(p, tp, tx)
+  \/ \E tp \in PaymentPartitions, end \in {"committed", "aborted"} : endTransaction(tp, end)
+  \/ \E o \in Orders : appendClosed(o)
+  \/ addPartition \/ recreateTopic
+  \/ \E i \in Instances :
+       \/ acquire(i) \/ reposition(i)
+       \/ \E tp \in Partitions : takeIn(i, tp)
+       \/ \E tp \in Partitions : commitOffset(i, tp)
+       \/ askEndOffsets(i)
+       \/ \E o \in Orders : cancel(i, o)
+       \/ sweep(i) \/ record(i)
+       \/ askPublishedEnd(i) \/ reflectPublished(i) \/ reachPublishedEnd(i)
+       \/ completeReadBack(i) \/ abandonReadBack(i)
+       \/ crash(i) \/ reconnect(i)
+  \/ publish \/ loseSend
+  \/ \E o \in Orders : purge(o)
+  \/ replicate \/ failOver \/ failBack
+
+Spec == Init /\ [][Next]_Vars
+
+-----------------------------------------------------------------------------
+(***************************************************************************)
+(* The promises.                                                           *)
+(***************************************************************************)
+
+InUse == {primary} \cup {conn[i] : i \in Instances}
+
+Final(o) == pg[primary].rows[o]
+
+\* Everything that was appended is stored, everything that was decided is published.
+Quiet ==
+  /\ \A i \in Instances : conn[i] = primary
+  /\ pg[primary].complete = primary
+  /\ pg[primary].outbox = {}
+  /\ \A tp \in Partitions : pg[primary].pos[tp] = <<IdOf(tp), Len(log[tp])>>
+  /\ \A tp \in Partitions : LastStable(tp) = Len(log[tp])
+  /\ ReadOn => pg[primary].out = Len(out)
+
+SettledInTime(o) ==
+  \/ \E tp \in PaymentPartitions : \E k \in 1..Len(log[tp]) :
+       log[tp][k].early /\ log[tp][k].tx = "committed" /\ OrderOf(log[tp][k].id) = o
+  \/ WithClosings /\ \E k \in 1..Len(log["closed"]) : log["closed"][k].early /\ log["closed"][k].id = o
+
+\* P1: what lies below the stored position of order-created has a row.
+P1_NoDeadlineLost ==
+  \A s \in InUse : \A k \in 1..Len(Creations) :
+    (pg[s].pos["created"] # NoPosition /\ k <= pg[s].pos["created"][2]) => pg[s].rows[Creations[k]].state # "NONE"
+
+\* P2: no statement contradicts what was published before its server took over, and in the end
+\* the rows say what the world was told.
+P2_PublishedDecisionNeverChanges ==
+  /\ ~contradicted
+  /\ Quiet => \A o \in Orders : PublishedCancellation(o) => Final(o).state \in {"CANCELLED", "PURGED"}
+
+\* What lies below the position in the output topics is reflected.
+P2_Reflected ==
+  \A s \in InUse : \A k \in 1..pg[s].out :
+    IF out[k][1] = "order-cancelled" THEN pg[s].rows[out[k][2]].state \in {"CANCELLED", "PURGED"}
+    ELSE out[k][2] \in pg[s].conflicts
+
+\* P3: nobody sees a cancellation of an order that was paid or closed before its deadline.
+P3_PaymentInTimeNeverOverridden ==
+  \A o \in Orders : SettledInTime(o) => ~PublishedCancellation(o)
+
+\* P4: a decision is in the outbox until it is published.
+P4_DecisionsArePublished ==
+  \A o \in Orders : Final(o).state = "CANCELLED" =>
+    \/ PublishedCancellation(o)
+    \/ \E row \in pg[primary].outbox : row[2] = Cancelled(o)
+
+\* P6: in the end, each payment of a cancelled order has its conflict.
+P6_LateMoneyHasConflict ==
+  Quiet => \A tp \in PaymentPartitions : \A k \in 1..Len(log[tp]) :
+    LET p == log[tp][k].id IN
+    (log[tp][k].tx = "committed" /\ PublishedCancellation(OrderOf(p)) /\ Final(OrderOf(p)).state # "PURGED")
+      => PublishedConflict(p)
+
+\* P6: no conflict without a payment that was appended, and in the end none of an order that counts as paid.
+P6_NoConflictWithoutReason ==
+  \A p \in Payments : PublishedConflict(p) =>
+    /\ Appended(p) \/ topicId # 0
+    /\ Quiet => Final(OrderOf(p)).state \in {"CANCELLED", "CLOSED", "PURGED"}
+
+-----------------------------------------------------------------------------
+(***************************************************************************)
+(* Progress: once faults end, each order is decided and its decision is    *)
+(* published.  Checked in a configuration of its own.                      *)
+(***************************************************************************)
+
+Fairness ==
+  /\ WF_Vars(tick)
+  /\ WF_Vars(publish)
+  /\ \A i \in Instances :
+       /\ WF_Vars(acquire(i) \/ reposition(i))
+       /\ \A tp \in Partitions : WF_Vars(takeIn(i, tp))
+       /\ WF_Vars(askEndOffsets(i))
+       /\ \A o \in Orders : WF_Vars(cancel(i, o))
+       /\ WF_Vars(sweep(i))
+       /\ WF_Vars(askPublishedEnd(i) \/ reachPublishedEnd(i) \/ completeReadBack(i) \/ abandonReadBack(i))
+       /\ WF_Vars(reflectPublished(i))
+
+FairSpec == Spec /\ Fairness
+
+Decided(o) ==
+  \/ Final(o).state \in {"PAID", "CLOSED"}
+  \/ Final(o).state = "CANCELLED" /\ PublishedCancellation(o)
+
+P1_EveryOrderIsDecided == \A o \in Orders : <>[]Decided(o)
+
+Symmetric == Permutations(Instances)
+=============================================================================
