@@ -24,8 +24,11 @@ public final class LifecyclePhases {
   /** Reports on all of the above. */
   public static final int REPORTING = 600;
 
-  /** Starts last and stops first, so that events flow only while every later step runs. */
+  /** Starts after and stops before every later step, so that events flow only while those run. */
   public static final int INTAKE = 700;
+
+  /** Watches the consumers of the intake. */
+  public static final int INTAKE_OBSERVERS = 800;
 
   private LifecyclePhases() {}
 }

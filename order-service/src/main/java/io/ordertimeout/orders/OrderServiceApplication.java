@@ -10,7 +10,6 @@ import org.springframework.boot.micrometer.tracing.opentelemetry.autoconfigure.o
 import org.springframework.boot.opentelemetry.autoconfigure.OpenTelemetrySdkAutoConfiguration;
 import org.springframework.boot.opentelemetry.autoconfigure.logging.OpenTelemetryLoggingAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.scheduling.annotation.EnableScheduling;
 
 /** The entry point of the order timeout service. */
 @SpringBootApplication(
@@ -26,7 +25,6 @@ import org.springframework.scheduling.annotation.EnableScheduling;
       OpenTelemetryLoggingAutoConfiguration.class
     })
 @EnableConfigurationProperties(OrderTimeoutProperties.class)
-@EnableScheduling
 public class OrderServiceApplication {
 
   /** Starts the service with Spring Boot's command line arguments. */

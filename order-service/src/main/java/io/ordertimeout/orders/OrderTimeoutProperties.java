@@ -13,6 +13,7 @@ import org.hibernate.validator.constraints.time.DurationMin;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.unit.DataSize;
 import org.springframework.validation.annotation.Validated;
 
 /**
@@ -28,6 +29,8 @@ import org.springframework.validation.annotation.Validated;
  * @param reconciler how the wheels are compared with Postgres
  * @param breaker when the circuit breaker pauses expiry
  * @param access who may read and who may make changes
+ * @param api how many requests of the HTTP API are processed at the same time
+ * @param audit how long the audit log is kept
  */
 @Validated
 @ConfigurationProperties(prefix = "order-timeout", ignoreUnknownFields = false)
@@ -40,7 +43,9 @@ public record OrderTimeoutProperties(
     @Valid @DefaultValue Outbox outbox,
     @Valid @DefaultValue Reconciler reconciler,
     @Valid @DefaultValue CircuitBreaker breaker,
-    @Valid @DefaultValue Access access) {
+    @Valid @DefaultValue Access access,
+    @Valid @DefaultValue Api api,
+    @Valid @DefaultValue Audit audit) {
 
   /**
    * Topics.
@@ -90,8 +95,9 @@ public record OrderTimeoutProperties(
    *     deadline is a dead letter
    * @param staleAfter how far a deadline may be in the past when its order is first read; beyond
    *     it, the order is recorded as closed and not cancelled
-   * @param retention how long settled orders are kept before they are purged
-   * @param purgeInterval pause between two purges of settled orders
+   * @param retention how long settled orders are kept after both their decision and their deadline
+   *     before they are purged; they are kept for stale-after at least
+   * @param purgeInterval pause between two purges of settled orders and of what is over
    * @param policies timeouts by channel and payment method; the first policy that matches applies
    */
   public record Deadline(
@@ -102,7 +108,16 @@ public record OrderTimeoutProperties(
           Duration staleAfter,
       @DurationMin(hours = 1) @DurationMax(days = 36_500) @DefaultValue("7d") Duration retention,
       @DurationMin(seconds = 1) @DefaultValue("1m") Duration purgeInterval,
-      @DefaultValue List<@Valid Policy> policies) {}
+      @DefaultValue List<@Valid Policy> policies) {
+
+    /** How much a shop's clock may be ahead of Postgres's clock. */
+    public static final Duration CLOCK_TOLERANCE = Duration.ofDays(1);
+
+    /** The longest time from the intake of an order to its deadline. */
+    public Duration longestWait() {
+      return maxTimeout.plus(CLOCK_TOLERANCE);
+    }
+  }
 
   /**
    * A timeout for the orders of a channel, of a payment method, or of both.
@@ -130,6 +145,10 @@ public record OrderTimeoutProperties(
    * @param batchSize maximum number of records stored in one transaction
    * @param startBack how far back in time reading starts on a partition that has neither a stored
    *     nor a committed position
+   * @param coordinatorTimeout how long the coordinator of the consumer group may fail, although
+   *     brokers answer, before the instances move to the next generation of the group
+   * @param advanceGeneration whether the instances move to the next generation of the group
+   *     automatically; if not, an operator has to call the API
    * @param fields names of the fields of the incoming events
    */
   public record Intake(
@@ -139,6 +158,8 @@ public record OrderTimeoutProperties(
       @Min(1) @Max(64) @DefaultValue("1") int threads,
       @Min(1) @Max(50_000) @DefaultValue("2000") int batchSize,
       @DurationMin(seconds = 0) @DefaultValue("1h") Duration startBack,
+      @DurationMin(seconds = 10) @DefaultValue("60s") Duration coordinatorTimeout,
+      @DefaultValue("true") boolean advanceGeneration,
       @Valid @DefaultValue Fields fields) {}
 
   /** Kafka's rebalance protocols. */
@@ -281,9 +302,12 @@ public record OrderTimeoutProperties(
    *     nested objects
    * @param viewerRole role that may read
    * @param operatorRole role that may read and make changes
-   * @param maxFailures number of failed log-ins after which further log-ins from the address are
-   *     rejected
-   * @param failuresWithin how long failed log-ins count, and log-ins from an address are rejected
+   * @param maxFailures number of failed log-ins that a user may have from an address before further
+   *     ones are rejected
+   * @param failuresWithin time in which that number of failed log-ins is regained, one after the
+   *     other
+   * @param maxBodySize size of the largest request body that is read
+   * @param bodyTimeout time within which the body of a request has to arrive
    */
   public record Access(
       @Nullable String operatorPassword,
@@ -292,7 +316,10 @@ public record OrderTimeoutProperties(
       @NotBlank @DefaultValue("order-timeout-viewer") String viewerRole,
       @NotBlank @DefaultValue("order-timeout-operator") String operatorRole,
       @Min(1) @DefaultValue("10") int maxFailures,
-      @DurationMin(seconds = 1) @DefaultValue("5m") Duration failuresWithin) {
+      @DurationMin(seconds = 1) @DefaultValue("5m") Duration failuresWithin,
+      @DefaultValue("8MB") DataSize maxBodySize,
+      @DurationMin(millis = 100) @DurationMax(hours = 1) @DefaultValue("10s")
+          Duration bodyTimeout) {
 
     @Override
     public String toString() {
@@ -301,10 +328,29 @@ public record OrderTimeoutProperties(
   }
 
   /**
+   * The HTTP API.
+   *
+   * @param maxConcurrentRequests maximum number of requests that use Postgres at the same time,
+   *     each of them one connection; further ones wait for up to 5 s
+   */
+  public record Api(@Min(1) @Max(1_000) @DefaultValue("4") int maxConcurrentRequests) {}
+
+  /**
+   * The audit log.
+   *
+   * @param retention how long the audit log is kept; pauses, holds and outages that are over are
+   *     kept as long, and longer if a pending order may have lived through them
+   */
+  public record Audit(
+      @DurationMin(days = 1) @DurationMax(days = 36_500) @DefaultValue("400d")
+          Duration retention) {}
+
+  /**
    * The publication of events.
    *
    * @param source CloudEvents source of the events
-   * @param batchSize maximum number of events sent before their acknowledgements are awaited
+   * @param batchSize maximum number of events of a topic partition that are sent and not
+   *     acknowledged
    * @param queueCapacity maximum number of unpublished events in memory; further ones wait in
    *     Postgres
    * @param sweepInterval pause between two searches for unpublished events in Postgres

@@ -16,6 +16,7 @@ const ACTIONS = {
   RESUME_EXPIRY: 'ended',
   LIFT_HOLD: 'lifted',
   REPLAY_DEAD_LETTER: 'replayed',
+  ADVANCE_GROUP: 'left',
 };
 
 /** The audit log: who changed what, when and why. */
@@ -72,6 +73,8 @@ function subjectOf({ kind, subject }) {
       return viewLink('pauses', {}, `pause ${subject}`);
     case 'LIFT_HOLD':
       return viewLink('pauses', {}, `hold ${subject}`);
+    case 'ADVANCE_GROUP':
+      return ['consumer group ', untrusted(subject)];
     case 'REPLAY_DEAD_LETTER': {
       const [, topic, partition, offset] = /^(.*)-(\d+)@(\d+)$/.exec(subject) ?? [];
       return topic

@@ -143,14 +143,15 @@ function problemList(found) {
     : h('ul', {}, found.map(([level, content]) => h('li', {}, badge(level, content))));
 }
 
-function tileList({ at, pending, overdue, parked, unpublished, instances }) {
+function tileList({ at, pending, overdue, suspended, parked, unpublished, instances }) {
   const lag = longestWatermarkLag({ instances });
   return [
     tile('pending', 'Pending', formatNumber(pending), 'orders awaiting payment',
       viewLink('orders', { state: 'PENDING' }, 'View pending orders')),
     tile('overdue', 'Overdue', formatNumber(overdue),
-      overdue > 0 ? badge('bad', 'long past their deadline') : badge('ok', 'none'),
-      overdue > 0 && viewLink('orders', { state: 'PENDING', dueTo: at }, 'View overdue orders')),
+      overdueBadge(overdue, suspended),
+      overdue + suspended > 0
+        && viewLink('orders', { state: 'PENDING', dueTo: at }, 'View overdue orders')),
     tile('parked', 'Parked', formatNumber(parked),
       parked > 0 ? badge('warn', 'not cancelled for now') : badge('ok', 'none'),
       parked > 0 && viewLink('pauses', {}, 'View parked orders')),
@@ -159,6 +160,15 @@ function tileList({ at, pending, overdue, parked, unpublished, instances }) {
       lag > LONG_LAG_MILLIS ? badge('warn', 'orders are delayed') : 'no long delays',
       viewLink('shards', {}, 'View by shard')),
   ];
+}
+
+function overdueBadge(overdue, suspended) {
+  if (overdue > 0) {
+    return badge('bad', 'long past their deadline');
+  }
+  return suspended > 0
+    ? badge('pause', `${formatNumber(suspended)} under a pause or hold`)
+    : badge('ok', 'none');
 }
 
 function tile(name, title, figure, description, link) {

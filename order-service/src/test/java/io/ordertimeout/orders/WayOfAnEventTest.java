@@ -36,6 +36,7 @@ class WayOfAnEventTest {
           "shard",
           "expiry",
           "watermark",
+          "readback",
           "relay",
           "deadline",
           "outbox",
@@ -86,12 +87,13 @@ class WayOfAnEventTest {
           .dependOnClassesThat(resideInAPackage(ORDERS + ".*.."));
 
   @ArchTest
-  static final ArchRule kafkaIsReadByTheIntakeAlone =
+  static final ArchRule kafkaIsReadByTheIntakeAndTheReadBackAlone =
       noClasses()
           .that(
-              resideInAnyPackage(ORDERS + ".intake..", ORDERS + ".platform.kafka")
+              resideInAnyPackage(
+                      ORDERS + ".intake..", ORDERS + ".readback", ORDERS + ".platform.kafka")
                   .negate()
-                  .as("outside of the intake"))
+                  .as("outside of the intake and the read-back"))
           .should()
           .dependOnClassesThat(resideInAPackage("org.apache.kafka.clients.consumer"));
 

@@ -3,11 +3,16 @@ package io.ordertimeout.local;
 import io.ordertimeout.embedded.EmbeddedPlatform;
 import io.ordertimeout.embedded.Passwords;
 import io.ordertimeout.embedded.Ports;
+import io.ordertimeout.orders.suspension.ExpiryPauses.Pause;
+import io.ordertimeout.orders.suspension.ExpiryPauses.PlacedBy;
 import java.io.PrintStream;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
@@ -28,6 +33,9 @@ public final class LocalDemo implements AutoCloseable {
 
   /** How long the statistics keep an order beyond the longest timeout, to catch late events. */
   private static final Duration RETENTION = Duration.ofMinutes(5);
+
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("HH:mm:ss").withZone(ZoneId.systemDefault());
 
   private final Clock clock = Clock.systemUTC();
   private final PrintStream out;
@@ -62,7 +70,7 @@ public final class LocalDemo implements AutoCloseable {
       OrderStatistics statistics = startReader(kafka, clock.millis(), options);
       out.println("Sending shop traffic to an existing Kafka. Press Ctrl-C to stop.");
       out.println("  Kafka       " + kafka);
-      startTrafficAndReport(kafka, statistics, OptionalLong::empty, options);
+      startTrafficAndReport(kafka, statistics, OptionalLong::empty, List::of, options);
     }
   }
 
@@ -81,6 +89,7 @@ public final class LocalDemo implements AutoCloseable {
             RunningService.start(
                 platform,
                 options.partitions(),
+                minCancellations(options.traffic()),
                 servicePort,
                 managementPort,
                 Passwords.loadOrCreate(platform.dataDirectory().resolve("operator-password")),
@@ -107,7 +116,31 @@ public final class LocalDemo implements AutoCloseable {
                 platform.username(),
                 platform.passwordFile(),
                 platform.dataDirectory()));
-    startTrafficAndReport(platform.bootstrapServers(), statistics, service::pending, options);
+    String pausesInConsole = "http://localhost:" + servicePort + "/#/pauses";
+    startTrafficAndReport(
+        platform.bootstrapServers(),
+        statistics,
+        service::pending,
+        () -> service.pauses().stream().map(pause -> describe(pause, pausesInConsole)).toList(),
+        options);
+  }
+
+  /**
+   * Returns a limit that the orders of an earlier run cannot exceed. After a restart nobody pays
+   * them, and their cancellation must not trip the circuit breaker.
+   */
+  private static int minCancellations(LocalOptions.Traffic traffic) {
+    return Math.max(100, traffic.mostPending());
+  }
+
+  private static String describe(Pause pause, String console) {
+    return "Expiry%s was paused by %s at %s: %s. To end the pause, open %s"
+        .formatted(
+            pause.channel() == null ? "" : " of channel " + pause.channel(),
+            pause.placedByKind() == PlacedBy.BREAKER ? "the circuit breaker" : pause.placedBy(),
+            TIME.format(pause.beganAt()),
+            pause.reason(),
+            console);
   }
 
   private OrderStatistics startReader(String kafka, long startMillis, LocalOptions options) {
@@ -121,10 +154,11 @@ public final class LocalDemo implements AutoCloseable {
       String kafka,
       OrderStatistics statistics,
       Supplier<OptionalLong> pending,
+      Supplier<List<String>> pauses,
       LocalOptions options) {
     startTraffic(kafka, options.traffic());
     out.println();
-    add(new ReportPrinter(statistics, pending, clock, out)).start(options.reportInterval());
+    add(new ReportPrinter(statistics, pending, pauses, clock, out)).start(options.reportInterval());
   }
 
   private void startTraffic(String kafka, LocalOptions.Traffic options) {

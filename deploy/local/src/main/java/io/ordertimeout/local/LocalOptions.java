@@ -83,6 +83,11 @@ record LocalOptions(
           "local.traffic.paid-ratio must be between 0 and 1",
           paidRatio);
     }
+
+    /** Returns how many orders can be pending at a time, even if nobody pays. */
+    int mostPending() {
+      return (int) Math.min(Integer.MAX_VALUE, ordersPerSecond * timeoutMax.toMillis() / 1_000);
+    }
   }
 
   private static void requirePort(String name, int port, Set<Integer> others) {

@@ -3,6 +3,7 @@ package io.ordertimeout.local;
 import java.io.PrintStream;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.OptionalLong;
 import java.util.concurrent.Executors;
@@ -10,19 +11,22 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Prints one line of statistics every few seconds. The number of pending orders comes from the
- * service; all other figures come from {@link OrderStatistics}.
+ * Prints one line of statistics every few seconds, and one for each pause of expiry. The number of
+ * pending orders and the pauses come from the service; all other figures come from {@link
+ * OrderStatistics}.
  */
 final class ReportPrinter implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ReportPrinter.class);
 
   private final OrderStatistics statistics;
   private final Supplier<OptionalLong> pending;
+  private final Supplier<List<String>> pauses;
   private final Clock clock;
   private final PrintStream out;
   private final ScheduledExecutorService thread =
@@ -30,9 +34,14 @@ final class ReportPrinter implements AutoCloseable {
   private @Nullable ScheduledFuture<?> schedule;
 
   ReportPrinter(
-      OrderStatistics statistics, Supplier<OptionalLong> pending, Clock clock, PrintStream out) {
+      OrderStatistics statistics,
+      Supplier<OptionalLong> pending,
+      Supplier<List<String>> pauses,
+      Clock clock,
+      PrintStream out) {
     this.statistics = statistics;
     this.pending = pending;
+    this.pauses = pauses;
     this.clock = clock;
     this.out = out;
   }
@@ -45,13 +54,18 @@ final class ReportPrinter implements AutoCloseable {
 
   private void print() {
     try {
-      out.println(line());
+      lines().forEach(out::println);
     } catch (RuntimeException e) {
       log.warn("Cannot print a line of the report", e);
     }
   }
 
-  String line() {
+  /** The line of statistics, followed by the pauses. */
+  List<String> lines() {
+    return Stream.concat(Stream.of(statistics()), pauses.get().stream()).toList();
+  }
+
+  private String statistics() {
     OrderStatistics.Summary sum = statistics.summary(clock.millis());
     OptionalLong waiting = pending.get();
     return String.format(

@@ -5,6 +5,8 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.embedded.EmbeddedPlatform;
 import io.ordertimeout.embedded.Ports;
 import io.ordertimeout.orders.OrderServiceApplication;
+import io.ordertimeout.orders.suspension.ExpiryPauses;
+import io.ordertimeout.orders.suspension.ExpiryPauses.Pause;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -16,6 +18,7 @@ import org.springframework.boot.Banner;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.SimpleCommandLinePropertySource;
+import org.springframework.dao.DataAccessException;
 
 /** The order service, running in this process on the embedded Postgres and Kafka. */
 final class RunningService implements AutoCloseable {
@@ -27,10 +30,16 @@ final class RunningService implements AutoCloseable {
     this.context = context;
   }
 
-  /** Starts the service. Arguments override the settings made here. */
+  /**
+   * Starts the service. Arguments override the settings made here.
+   *
+   * @param minCancellations number of cancellations below which the circuit breaker ignores their
+   *     ratio
+   */
   static RunningService start(
       EmbeddedPlatform platform,
       int partitions,
+      int minCancellations,
       int servicePort,
       int managementPort,
       String operatorPassword,
@@ -46,6 +55,7 @@ final class RunningService implements AutoCloseable {
     settings.put("management.server.port", managementPort);
     settings.put("order-timeout.access.operator-password", operatorPassword);
     settings.put("order-timeout.breaker.enabled", true);
+    settings.put("order-timeout.breaker.min-cancellations", minCancellations);
     settings.put("order-timeout.topics.create-missing", true);
     settings.put("order-timeout.topics.partitions", partitions);
     return new RunningService(
@@ -82,6 +92,15 @@ final class RunningService implements AutoCloseable {
     return gauges.isEmpty() || Double.isNaN(sum)
         ? OptionalLong.empty()
         : OptionalLong.of(Math.round(sum));
+  }
+
+  /** Returns the pauses of expiry that are in force; none if Postgres does not answer. */
+  List<Pause> pauses() {
+    try {
+      return context.getBean(ExpiryPauses.class).inForce();
+    } catch (DataAccessException e) {
+      return List.of();
+    }
   }
 
   @Override

@@ -54,6 +54,16 @@ class OptionsParserTest {
     assertThat(options.reportInterval()).isEqualTo(Duration.ofMillis(500));
   }
 
+  @Test
+  void mostPendingOrdersAreThoseOfTheLongestTimeout() {
+    assertThat(
+            OptionsParser.parse(
+                    "--local.traffic.orders-per-second=2.5", "--local.traffic.timeout-max=2m")
+                .traffic()
+                .mostPending())
+        .isEqualTo(300);
+  }
+
   @ParameterizedTest
   @CsvSource({
     "local.partitions, 0, 0",

@@ -6,6 +6,8 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
@@ -97,23 +99,27 @@ class OrderStatisticsTest {
 
   @Test
   void printsTheReport() {
+    List<String> pauses = new ArrayList<>();
     ReportPrinter printer =
         new ReportPrinter(
             statistics,
             OptionalLong::empty,
+            () -> pauses,
             Clock.fixed(Instant.ofEpochMilli(START + 200), ZoneOffset.UTC),
             System.out);
-    assertThat(printer.line())
-        .isEqualTo(
+    assertThat(printer.lines())
+        .containsExactly(
             "created 0 | paid 0 | closed 0 | cancelled 0 | pending ? | lateness p50 -, p99 -"
                 + " | conflicts 0 | paid yet cancelled 0");
     statistics.paid("a", START + 99);
     statistics.cancelled("a", START + 120, START + 100);
     statistics.conflict();
-    assertThat(printer.line())
-        .isEqualTo(
+    pauses.add("Expiry was paused");
+    assertThat(printer.lines())
+        .containsExactly(
             "created 0 | paid 1 | closed 0 | cancelled 1 | pending ? | lateness p50 20 ms, p99 20 ms"
-                + " | conflicts 1 | paid yet cancelled 1 (must be 0)");
+                + " | conflicts 1 | paid yet cancelled 1 (must be 0)",
+            "Expiry was paused");
     printer.close();
   }
 }

@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.oracle.Oracle;
 import io.ordertimeout.it.oracle.Verdict;
+import io.ordertimeout.it.support.Database;
+import io.ordertimeout.it.support.PostgresPair;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.ServiceProcess;
 import io.ordertimeout.it.support.TcpProxy;
@@ -15,7 +17,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -35,6 +39,9 @@ final class Chaos {
   private static final Duration QUIET_PATIENCE = Duration.ofMinutes(5);
   private static final int PROGRESS = 50;
 
+  /** The rows that were written, and the decisions. */
+  private static final String CHANGES = "select count(*) + count(decided_at) from order_deadline";
+
   private final Duration length;
   private final long seed;
   private final int ordersPerSecond;
@@ -42,12 +49,21 @@ final class Chaos {
   private final Instant start = Instant.now();
   private final List<String> script = new ArrayList<>();
   private final List<Fault> remaining = new ArrayList<>();
+  private final Map<Fault, Integer> injected = new EnumMap<>(Fault.class);
+  private long lostChanges;
 
   Chaos(Duration length, long seed, int ordersPerSecond) {
     this.length = length;
     this.seed = seed;
     this.ordersPerSecond = ordersPerSecond;
     this.random = new Random(seed);
+    // The first faults are the failovers, so that the shortest run contains them.
+    remaining.add(Fault.POSTGRES_FAILED_OVER_WITH_LOSS);
+    remaining.add(Fault.POSTGRES_FAILED_OVER);
+    List<Fault> others = new ArrayList<>(List.of(Fault.values()));
+    others.removeAll(remaining);
+    Collections.shuffle(others, random);
+    remaining.addAll(others);
   }
 
   /** Injects faults for the given time and then checks every promise for every order. */
@@ -60,6 +76,7 @@ final class Chaos {
       fleet.scaleTo(2);
       fleet.awaitAllReady();
       oracle.recordForbiddenChanges();
+      oracle.allowRestoredCancellations();
       try (Traffic traffic =
           Traffic.start(
               scenario,
@@ -70,7 +87,7 @@ final class Chaos {
         awaitProgress(oracle, platform, fleet);
         Instant end = Instant.now().plus(length);
         while (Instant.now().isBefore(end)) {
-          inject(next(), platform, fleet);
+          inject(next(), platform, fleet, scenario.database());
           pause(2_000, 5_000);
           awaitProgress(oracle, platform, fleet);
         }
@@ -83,14 +100,20 @@ final class Chaos {
       report("quiet");
       OptionalDouble repaired = fleet.metric("order_timeout_repaired_total");
       log.info(
-          "{}\n{}\n  {} instances ended on their own; repaired by the reconciler: {}",
+          "{}\n{}\n  faults: {}\n  {} row changes lost by failovers;"
+              + " {} instances ended on their own; repaired by the reconciler: {}",
           String.join("\n", script),
           verdict,
+          injected,
+          lostChanges,
           fleet.endedThemselves(),
           repaired);
 
       assertThat(verdict.brokenPromises()).isEmpty();
       assertThat(repaired.orElse(0)).isZero();
+      assertThat(injected)
+          .containsKeys(Fault.POSTGRES_FAILED_OVER_WITH_LOSS, Fault.POSTGRES_FAILED_OVER);
+      assertThat(lostChanges).as("row changes lost by failovers").isPositive();
     }
   }
 
@@ -109,9 +132,10 @@ final class Chaos {
     return remaining.remove(0);
   }
 
-  private void inject(Fault fault, FaultInjectedPlatform platform, Fleet fleet)
+  private void inject(Fault fault, FaultInjectedPlatform platform, Fleet fleet, Database database)
       throws InterruptedException {
     report(fault + ", " + fleet.size() + " instances");
+    injected.merge(fault, 1, Integer::sum);
     switch (fault) {
       case INSTANCE_KILLED -> fleet.killOne(random);
       case INSTANCE_FROZEN -> {
@@ -133,6 +157,18 @@ final class Chaos {
         pause(500, 4_000);
         platform.startPostgres();
       }
+      case POSTGRES_FAILED_OVER_WITH_LOSS -> {
+        platform.postgres().cutReplication();
+        pause(1_000, 4_000);
+        lostChanges +=
+            database.count(CHANGES) - platform.postgres().countOnStandby(database, CHANGES);
+        failOver(platform.postgres());
+      }
+      case POSTGRES_FAILED_OVER -> {
+        platform.postgres().setSynchronous(true);
+        pause(500, 2_000);
+        failOver(platform.postgres());
+      }
       case KAFKA_CUT -> platform.kafkaProxy().cut();
       case POSTGRES_CUT -> platform.postgresProxy().cut();
       case KAFKA_REFUSED -> refuse(platform.kafkaProxy());
@@ -140,6 +176,14 @@ final class Chaos {
       case KAFKA_BLACK_HOLE -> blackHole(platform.kafkaProxy());
       case POSTGRES_BLACK_HOLE -> blackHole(platform.postgresProxy());
     }
+  }
+
+  private void failOver(PostgresPair postgres) throws InterruptedException {
+    postgres.crashPrimary();
+    pause(0, 3_000);
+    postgres.promote();
+    postgres.connectClients();
+    postgres.addStandby();
   }
 
   private void refuse(TcpProxy proxy) throws InterruptedException {

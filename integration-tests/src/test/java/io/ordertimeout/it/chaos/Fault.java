@@ -10,6 +10,10 @@ enum Fault {
   SCALED_IN,
   KAFKA_KILLED,
   POSTGRES_CRASHED,
+  /** A failover to a standby that lacks the latest commits. */
+  POSTGRES_FAILED_OVER_WITH_LOSS,
+  /** A failover to a standby that has all commits, because they waited for it. */
+  POSTGRES_FAILED_OVER,
   KAFKA_CUT,
   POSTGRES_CUT,
   KAFKA_REFUSED,

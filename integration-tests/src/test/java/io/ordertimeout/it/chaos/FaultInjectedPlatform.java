@@ -2,9 +2,9 @@ package io.ordertimeout.it.chaos;
 
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.embedded.EmbeddedPostgres;
 import io.ordertimeout.embedded.Ports;
 import io.ordertimeout.it.support.ChildProcess;
+import io.ordertimeout.it.support.PostgresPair;
 import io.ordertimeout.it.support.TcpProxy;
 import io.ordertimeout.it.support.TestEnvironment;
 import java.io.IOException;
@@ -22,8 +22,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * A Kafka and a Postgres for fault injection: processes that can be killed and restarted on their
- * data, each behind a proxy. The services connect through the proxies, the test directly.
+ * A Kafka and a Postgres with a standby for fault injection: processes that can be killed and
+ * restarted on their data, each behind a proxy. The services connect through the proxies, the test
+ * directly.
  */
 final class FaultInjectedPlatform implements AutoCloseable {
 
@@ -34,8 +35,7 @@ final class FaultInjectedPlatform implements AutoCloseable {
   private final int kafkaPort;
   private final int proxiedKafkaPort;
   private final TcpProxy kafkaProxy;
-  private final EmbeddedPostgres postgres;
-  private final TcpProxy postgresProxy;
+  private final PostgresPair postgres;
   private final Thread cleaner = new Thread(this::release, "platform-cleaner");
   private @Nullable ChildProcess broker;
 
@@ -44,8 +44,7 @@ final class FaultInjectedPlatform implements AutoCloseable {
     this.kafkaPort = Ports.any();
     this.proxiedKafkaPort = Ports.any();
     this.kafkaProxy = TcpProxy.to(proxiedKafkaPort);
-    this.postgres = new EmbeddedPostgres(directory.resolve("postgres"), 0);
-    this.postgresProxy = TcpProxy.to(port(postgres.jdbcUrl()));
+    this.postgres = PostgresPair.startDurable();
   }
 
   static FaultInjectedPlatform start() {
@@ -53,7 +52,6 @@ final class FaultInjectedPlatform implements AutoCloseable {
       FaultInjectedPlatform platform = new FaultInjectedPlatform();
       Runtime.getRuntime().addShutdownHook(platform.cleaner);
       platform.startKafka();
-      platform.startPostgres();
       return platform;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -62,20 +60,12 @@ final class FaultInjectedPlatform implements AutoCloseable {
 
   /** The addresses that the test uses. */
   TestEnvironment direct() {
-    return platform(kafkaPort, port(postgres.jdbcUrl()));
+    return postgres.direct(LOOPBACK + kafkaPort);
   }
 
   /** The addresses of the proxies, which the services use. */
   TestEnvironment proxied() {
-    return platform(kafkaProxy.port(), postgresProxy.port());
-  }
-
-  private TestEnvironment platform(int kafka, int database) {
-    return new TestEnvironment(
-        LOOPBACK + kafka,
-        postgres.jdbcUrl().replaceFirst(":\\d+/", ":" + database + "/"),
-        EmbeddedPostgres.NAME,
-        postgres.password());
+    return postgres.proxied(LOOPBACK + kafkaProxy.port());
   }
 
   TcpProxy kafkaProxy() {
@@ -83,7 +73,7 @@ final class FaultInjectedPlatform implements AutoCloseable {
   }
 
   TcpProxy postgresProxy() {
-    return postgresProxy;
+    return postgres.clients();
   }
 
   /** Starts Kafka unless it runs; returns once it answers. */
@@ -123,20 +113,16 @@ final class FaultInjectedPlatform implements AutoCloseable {
   }
 
   void startPostgres() {
-    try {
-      postgres.start();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    postgres.startPrimary();
   }
 
   /** Ends Postgres without a clean shutdown. */
   void crashPostgres() {
-    try {
-      postgres.crash();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    postgres.crashPrimary();
+  }
+
+  PostgresPair postgres() {
+    return postgres;
   }
 
   /** Restarts everything that is down and restores all connections. */
@@ -144,7 +130,7 @@ final class FaultInjectedPlatform implements AutoCloseable {
     startKafka();
     startPostgres();
     kafkaProxy.restore();
-    postgresProxy.restore();
+    postgresProxy().restore();
   }
 
   @Override
@@ -159,17 +145,12 @@ final class FaultInjectedPlatform implements AutoCloseable {
 
   private void release() {
     kafkaProxy.close();
-    postgresProxy.close();
     killKafka();
+    postgres.close();
     try {
-      postgres.close();
       FileSystemUtils.deleteRecursively(directory);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-  }
-
-  private static int port(String jdbcUrl) {
-    return Integer.parseInt(jdbcUrl.replaceFirst("^.*:(\\d+)/.*$", "$1"));
   }
 }

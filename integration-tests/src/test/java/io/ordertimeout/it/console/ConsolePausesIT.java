@@ -38,7 +38,8 @@ class ConsolePausesIT {
       Instant deadline = Scenario.in(Duration.ofSeconds(1));
       scenario.create("held", 0, deadline);
       scenario.awaitPast(deadline);
-      assertThat(visit.figure("overdue")).hasText("1");
+      assertThat(visit.page().locator("[data-tile=overdue]"))
+          .containsText("1 under a pause or hold");
       assertThat(scenario.database().state("held")).isEqualTo("PENDING");
 
       visit.button("End pause 1").click();

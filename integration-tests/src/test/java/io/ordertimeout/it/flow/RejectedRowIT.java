@@ -57,6 +57,31 @@ class RejectedRowIT {
   }
 
   @Test
+  void aBatchThatPostgresMostlyRejectsIsRetriedInsteadOfDeadLettered() {
+    database.execute(
+        "alter table order_deadline add constraint broken check (order_id not like 'refused%')"
+            + " not valid");
+    for (int i = 0; i < OTHERS; i++) {
+      String prefix = i % 3 == 0 ? "other-" : "refused-";
+      scenario.create(prefix + i, 0, Scenario.in(Duration.ofHours(1)));
+    }
+
+    try (Service service = scenario.startService()) {
+      await("the intake to fail")
+          .atMost(PATIENCE)
+          .until(() -> service.gauge("order.timeout.failing", "step", "intake-0") > 0);
+      assertThat(service.isReady()).isFalse();
+
+      database.execute("alter table order_deadline drop constraint broken");
+
+      await("all orders").atMost(PATIENCE).until(() -> database.pending() == OTHERS);
+      service.awaitReady(true);
+      assertThat(service.counter("order.timeout.dead.letters")).isZero();
+    }
+    assertThat(scenario.outcomes().deadLetters()).isEmpty();
+  }
+
+  @Test
   void anOrderWhosePaymentIsRejectedIsNotCancelled() {
     database.execute("alter table order_deadline add check (payment_id <> 'refused') not valid");
     createAmongOthers("paid-but-refused", Scenario.in(Duration.ZERO));

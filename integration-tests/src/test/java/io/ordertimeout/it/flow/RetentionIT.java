@@ -7,40 +7,172 @@ import io.ordertimeout.it.support.Database;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import java.time.Duration;
-import java.util.Map;
+import java.time.Instant;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 
-/** Settled orders are purged after the retention, pending ones never. */
+/**
+ * Orders are purged once neither their decision nor their deadline matters any more. An event of a
+ * purged order that is delivered again never makes it pending.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class RetentionIT {
 
+  private static final Duration HOUR = Duration.ofHours(1);
+  private static final Duration DAY = Duration.ofDays(1);
+
+  private final Scenario scenario = Scenario.create();
+  private final Database database = scenario.database();
+  private final Service service =
+      scenario.startService(
+          "order-timeout.deadline.retention", "1h",
+          "order-timeout.deadline.stale-after", "24h",
+          "order-timeout.deadline.max-timeout", "30d",
+          "order-timeout.deadline.purge-interval", "1s");
+
+  @AfterAll
+  void close() {
+    service.close();
+    scenario.close();
+  }
+
   @Test
-  void onlyOrdersSettledLongerAgoThanTheRetentionArePurged() {
-    try (Scenario scenario = Scenario.create();
-        Service service =
-            scenario.startService(
-                "order-timeout.deadline.retention", "1h",
-                "order-timeout.deadline.purge-interval", "1s")) {
-      Database database = scenario.database();
-      scenario.createPending("pending", 0);
-      database.settleInThePast("recent", Duration.ofMinutes(30));
-      database.settleInThePast("old", Duration.ofMinutes(61));
-      for (String parked : new String[] {"pending", "old"}) {
-        database.execute(
-            "insert into parked_order values (?, 0, 'refused', clock_timestamp() - '61"
-                + " min'::interval)",
-            parked);
-      }
-
-      await()
-          .atMost(Duration.ofSeconds(30))
-          .until(
-              () ->
-                  database.state("old") == null
-                      && database.conflicts() == 1
-                      && database.count("select count(*) from parked_order") == 1);
-
-      assertThat(database.states()).isEqualTo(Map.of("pending", "PENDING", "recent", "PAID"));
-      assertThat(service.gauge("order.timeout.outbox.unpublished")).isZero();
+  void ordersDecidedLongAgoArePurgedWithTheirConflictsAndPendingOnesAreNot() {
+    scenario.createPending("pending", 0);
+    settle("recent", "PAID", ago(DAY.minus(HOUR)), ago(DAY.minus(HOUR)));
+    settle("old", "PAID", ago(DAY.plus(HOUR)), ago(DAY.plus(HOUR)));
+    for (String parked : new String[] {"pending", "old"}) {
+      database.execute("insert into parked_order values (?, 0, 'refused')", parked);
     }
+
+    awaitPurged("old");
+
+    assertThat(conflicts("old")).isZero();
+    assertThat(database.state("pending")).isEqualTo("PENDING");
+    assertThat(database.state("recent")).isEqualTo("PAID");
+    assertThat(conflicts("recent")).isEqualTo(1);
+    assertThat(database.count("select count(*) from parked_order where order_id = 'pending'"))
+        .isEqualTo(1);
+    assertThat(database.count("select count(*) from parked_order where order_id = 'old'")).isZero();
+    assertThat(service.gauge("order.timeout.outbox.unpublished")).isZero();
+  }
+
+  @Test
+  void anOrderSettledEarlyIsKeptUntilItsDeadlineNoLongerMatters() {
+    Instant deadline = ago(Duration.ofDays(-20));
+    settle("long", "CLOSED", ago(Duration.ofDays(10)), deadline);
+    awaitAPurge("after-long");
+
+    scenario.create("long", 0, deadline, ago(Duration.ofDays(10)));
+    scenario.shop().paid("long", "p");
+    scenario.awaitQuiet();
+
+    assertThat(database.state("long")).isEqualTo("CLOSED");
+    assertThat(scenario.outcomes().conflicts("long")).isEmpty();
+  }
+
+  @Test
+  void anOrderIsKeptUntilItsCreationIsStale() {
+    Instant deadline = ago(Duration.ofHours(3));
+    settle("short", "CANCELLED", deadline, deadline);
+    awaitAPurge("after-short");
+
+    scenario.create("short", 0, deadline);
+    scenario.passDeadline("behind-short", 0);
+    scenario.awaitQuiet();
+
+    assertThat(database.state("short")).isEqualTo("CANCELLED");
+    assertThat(scenario.outcomes().cancelled("short")).isEmpty();
+  }
+
+  @Test
+  void aPaymentOfAnUnknownOrderIsKeptAsLongAsItsCreationMayBringADeadline() {
+    database.execute(
+        """
+        insert into order_deadline (order_id, shard, state, decided_at, decided_by)
+        select 'ahead-' || days, 0, 'PAID', clock_timestamp() - make_interval(days => days), 'PAYMENT'
+        from unnest(array[29, 33]) days
+        """);
+    database.execute(
+        "insert into parked_order select order_id, 0, 'undecodable', decided_at from order_deadline"
+            + " where order_id like 'ahead-%'");
+    awaitPurged("ahead-33");
+
+    scenario.create("ahead-29", 0, ago(HOUR.negated()), ago(Duration.ofDays(29)));
+    scenario.awaitQuiet();
+
+    assertThat(database.state("ahead-29")).isEqualTo("PAID");
+  }
+
+  @Test
+  void anOrderThatAnOperatorCancelledIsKeptUntilItsOwnDeadlineNoLongerMatters() {
+    Instant deadline = Scenario.in(HOUR);
+    scenario.createPending("cancelled early", 0);
+    service.makeDue("cancelled early");
+    scenario.outcomes().awaitCancelled("cancelled early");
+    scenario.awaitQuiet();
+    // As if it had been cancelled ten days ago.
+    database.execute(
+        """
+        update order_deadline set
+          decided_at = decided_at - interval '10 days', deadline = deadline - interval '10 days'
+        where order_id = 'cancelled early'
+        """);
+    awaitAPurge("after-cancelled");
+
+    scenario.create("cancelled early", 0, deadline, ago(Duration.ofMinutes(1)));
+    scenario.awaitQuiet();
+
+    assertThat(database.state("cancelled early")).isEqualTo("CANCELLED");
+  }
+
+  @Test
+  void aPurgedOrderIsStaleHoweverLongItsDeadlineWasInterrupted() {
+    Instant deadline = ago(Duration.ofDays(10));
+    settle("interrupted", "PAID", deadline, deadline);
+    awaitPurged("interrupted");
+    database.execute(
+        """
+        insert into expiry_pause (
+          placed_by_kind, placed_by, reason, moves_deadlines, began_at, ends_at, ended_at, ended_by)
+        values (
+          'OPERATOR', 'test', 'test', true, ?::timestamptz, null, ?::timestamptz, 'test')
+        """,
+        deadline.minus(HOUR).toString(),
+        ago(HOUR).toString());
+
+    scenario.create("interrupted", 0, deadline, deadline.minus(DAY));
+    scenario.passDeadline("behind-interrupted", 0);
+    scenario.awaitQuiet();
+
+    assertThat(database.column("interrupted", "decided_by")).isEqualTo("STALE");
+    assertThat(scenario.outcomes().cancelled("interrupted")).isEmpty();
+  }
+
+  private static Instant ago(Duration duration) {
+    return Scenario.in(duration.negated());
+  }
+
+  private void settle(String orderId, String state, Instant decidedAt, Instant deadline) {
+    database.settleInThePast(orderId, state, decidedAt, deadline);
+  }
+
+  /** Waits until a purge has passed over all rows that exist now. */
+  private void awaitAPurge(String orderId) {
+    settle(orderId, "PAID", ago(Duration.ofDays(100)), ago(Duration.ofDays(100)));
+    awaitPurged(orderId);
+    settle(orderId, "PAID", ago(Duration.ofDays(100)), ago(Duration.ofDays(100)));
+    awaitPurged(orderId);
+  }
+
+  private void awaitPurged(String orderId) {
+    await("purge of " + orderId)
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> database.state(orderId) == null);
+  }
+
+  private long conflicts(String orderId) {
+    return database.count("select count(*) from payment_conflict where order_id = ?", orderId);
   }
 }

@@ -16,6 +16,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The trace of an order, from the span of its producer to the spans that a collector receives. */
@@ -167,6 +168,7 @@ class TracesIT {
   }
 
   @Test
+  @Tag("faults")
   void anUnavailableCollectorDelaysNoOrder() {
     receiver.close();
     try (Service service = startTraced()) {

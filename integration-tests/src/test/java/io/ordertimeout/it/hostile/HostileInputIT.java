@@ -12,6 +12,7 @@ import io.ordertimeout.it.support.Shop;
 import io.ordertimeout.it.support.TestEnvironment;
 import io.ordertimeout.it.support.TopicNames;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -296,7 +297,20 @@ class HostileInputIT {
       send(topics.created(), orderId, timestampMillis, Map.of("orderId", orderId));
       send(topics.paid(), orderId + "-known", timestampMillis, Map.of("paymentId", "p"));
       send(topics.closed(), orderId + "-unknown", timestampMillis, Map.of());
+      send(
+          topics.created(),
+          orderId + "-stated",
+          timestampMillis,
+          Map.of("createdAt", Scenario.in(Duration.ZERO).toString(), "timeout", "PT1H"));
     }
+    send(topics.created(), "late", 0, createdAndDue());
+    scenario.outcomes().awaitCancelled("late");
+    Instant beforePayment = database.now();
+    send(topics.paid(), "late", 0, Map.of("paymentId", "p"));
+    PublishedEvent conflict = scenario.outcomes().awaitConflicts("late", 1).get(0);
+    assertThat(conflict.text("kind")).isEqualTo("PAID_LATE");
+    assertThat(conflict.instant("paidAt")).isAfterOrEqualTo(beforePayment);
+    assertThat(service.counter("order.timeout.replaced.fields")).isPositive();
     scenario.shop().created("after-timestamps", Map.of("timeout", "PT1H"));
     scenario.awaitState("after-timestamps", "PENDING");
     scenario.awaitQuiet();
@@ -305,12 +319,17 @@ class HostileInputIT {
       String orderId = "at-" + timestampMillis;
       assertThat(database.state(orderId + "-known")).isEqualTo("PAID");
       assertThat(database.state(orderId + "-unknown")).isEqualTo("CLOSED");
+      assertThat(database.state(orderId + "-stated")).isEqualTo("PENDING");
+      assertThat(database.state(orderId)).isNull();
+      assertThat(scenario.outcomes().deadLetters(topics.created()))
+          .extracting(PublishedEvent::key)
+          .contains(orderId);
     }
-    assertThat(database.state("at-0")).isEqualTo("CLOSED");
-    assertThat(database.column("at-0", "decided_by")).isEqualTo("STALE");
-    assertThat(scenario.outcomes().deadLetters(topics.created()))
-        .extracting(PublishedEvent::key)
-        .contains("at-" + Long.MAX_VALUE);
+  }
+
+  private static Map<String, ?> createdAndDue() {
+    Instant now = Scenario.in(Duration.ZERO);
+    return Map.of("createdAt", now.minusSeconds(60).toString(), "payBy", now.toString());
   }
 
   private void useProducerTimestamps() throws ExecutionException, InterruptedException {

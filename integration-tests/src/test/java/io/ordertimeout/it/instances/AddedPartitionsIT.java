@@ -24,7 +24,6 @@ import org.junit.jupiter.api.Test;
  * Partitions added to topics in use. The payment of an existing order may then be in a partition
  * with another number than its order, which the service has not read yet.
  */
-@Tag("faults")
 class AddedPartitionsIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -54,6 +53,7 @@ class AddedPartitionsIT {
   }
 
   @Test
+  @Tag("faults")
   void aPaymentInAPartitionAddedWhileDownIsReadBeforeItsOrderIsDecided() {
     try (Service service = scenario.startService()) {
       createPending();
@@ -70,6 +70,7 @@ class AddedPartitionsIT {
   }
 
   @Test
+  @Tag("faults")
   void aPaymentInAnyPartitionHoldsItsOrderBackIfConfigured() {
     try (Service service = scenario.startService()) {
       createPending();
@@ -98,6 +99,7 @@ class AddedPartitionsIT {
   }
 
   @Test
+  @Tag("faults")
   void nothingIsDecidedWhileTheTopicsDifferInTheirPartitions() {
     try (Service service = scenario.startService("order-timeout.reconciler.overdue-after", "1s")) {
       createPending();

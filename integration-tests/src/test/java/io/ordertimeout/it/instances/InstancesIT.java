@@ -3,6 +3,8 @@ package io.ordertimeout.it.instances;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.ordertimeout.embedded.Ports;
+import io.ordertimeout.it.support.Interceptors;
 import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
@@ -13,16 +15,19 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.common.config.ConfigResource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /** Several instances of the service that share the shards. */
-@Tag("faults")
 class InstancesIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -77,6 +82,7 @@ class InstancesIT {
   }
 
   @Test
+  @Tag("faults")
   void aQuickRestartOfANamedInstanceMovesNoShards() {
     // The longest session that the broker allows: even on a busy machine, a restart is quicker.
     setSessionTimeout(Duration.ofSeconds(60));
@@ -106,6 +112,46 @@ class InstancesIT {
   }
 
   @Test
+  @Tag("faults")
+  void anOrderPaidThroughAnotherInstanceLeavesTheWheelWithoutARepair() {
+    String[] reconciling = {
+      "order-timeout.reconciler.interval", "1s", "order-timeout.reconciler.confirm-after", "100ms"
+    };
+    try (Service one = scenario.startService(reconciling);
+        Service other = scenario.startService(reconciling)) {
+      awaitShared(one, other);
+      int ofOther =
+          IntStream.range(0, Scenario.PARTITIONS)
+              .filter(shard -> owns(other, shard))
+              .findFirst()
+              .orElseThrow();
+      int ofOne =
+          IntStream.range(0, Scenario.PARTITIONS)
+              .filter(shard -> owns(one, shard))
+              .findFirst()
+              .orElseThrow();
+      scenario.createPending("order", ofOne);
+      await("the order in the wheel")
+          .atMost(Duration.ofSeconds(30))
+          .until(() -> one.gauge("order.timeout.pending") == 1);
+
+      // As if the order were older than its payment's partition.
+      scenario.pay("order", ofOther);
+
+      await("the wheel without the order")
+          .atMost(Duration.ofSeconds(30))
+          .until(() -> one.gauge("order.timeout.pending") == 0);
+      assertThat(one.counter("order.timeout.repaired")).isZero();
+      assertThat(other.counter("order.timeout.misplaced.events")).isEqualTo(1);
+    }
+  }
+
+  private static boolean owns(Service service, int shard) {
+    return service.health().matches("(?s).*\"owned\":\\[[^]]*\\b" + shard + "\\b.*");
+  }
+
+  @Test
+  @Tag("faults")
   void theConsumerThreadsOfAnInstanceShareItsShards() {
     try (Service service =
         scenario.startService(
@@ -126,6 +172,7 @@ class InstancesIT {
   }
 
   @Test
+  @Tag("faults")
   void aFrozenInstanceDoesNoHarmWhenItResumes() throws IOException {
     try (ServiceProcess frozen =
             scenario.startProcess(scenario.name() + "-frozen", List.of("-Xmx256m"));
@@ -166,6 +213,47 @@ class InstancesIT {
       assertThat(frozen.metric("order_timeout_repaired_total")).hasValue(0);
       assertThat(other.counter("order.timeout.repaired")).isZero();
     }
+  }
+
+  @Test
+  void anInstanceThatAloneDoesNotReachTheCoordinatorGivesUpItsShards() {
+    AtomicBoolean cutOff = new AtomicBoolean();
+    try (Admin nowhere = adminWithoutBrokers();
+        Service staying = scenario.startService()) {
+      BeanPostProcessor failing =
+          Interceptors.beans(
+              Admin.class,
+              call ->
+                  cutOff.get() && call.getMethod().getName().equals("describeConsumerGroups")
+                      ? call.getMethod().invoke(nowhere, call.getArguments())
+                      : call.proceed());
+      try (Service leaving =
+          scenario.startService(
+              List.of(failing), "order-timeout.intake.coordinator-timeout", "10s")) {
+        awaitShared(staying, leaving);
+
+        cutOff.set(true);
+
+        await("a new consumer")
+            .atMost(PATIENCE)
+            .until(
+                () ->
+                    leaving.counter("order.timeout.consumer.replacements", "reason", "membership")
+                        > 0);
+        // The other instance has found the group working all the time.
+        assertThat(staying.gauge("order.timeout.group.generation")).isEqualTo(1);
+        assertThat(staying.counter("order.timeout.consumer.replacements")).isZero();
+        cutOff.set(false);
+        awaitShared(staying, leaving);
+        leaving.awaitReady(true);
+      }
+    }
+  }
+
+  /** A client of Kafka whose requests time out. */
+  private static Admin adminWithoutBrokers() {
+    return Admin.create(
+        Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, Ports.LOOPBACK + ":" + Ports.any()));
   }
 
   private Service startWhenReady(ServiceProcess first) {

@@ -15,6 +15,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.utils.Utils;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -41,22 +43,18 @@ class DeadLettersIT {
   void aRepairedPaymentIsPublishedAgainAndReleasesItsParkedOrder() {
     scenario.shop().created("paid-in-doubt", Map.of("timeout", "PT1H"));
     scenario.awaitState("paid-in-doubt", "PENDING");
-    send(topics.paid(), "paid-in-doubt", "{\"order\":\"paid-in-doubt\"}");
     String letters = TopicNames.deadLetters(topics.paid());
-    await("the dead letter").atMost(PATIENCE).until(() -> list(letters).size() == 1);
+    int before = list(letters).size();
+    long paymentsBefore = payments();
+    send(topics.paid(), "paid-in-doubt", "{\"order\":\"paid-in-doubt\"}");
+    await("the dead letter").atMost(PATIENCE).until(() -> list(letters).size() == before + 1);
 
     JsonNode letter = list(letters).get(0);
     assertThat(letter.path("key").asString()).isEqualTo("paid-in-doubt");
     assertThat(letter.path("error").asString()).contains("orderId is missing");
     assertThat(service.http().viewer().get("/api/parked").json().at("/0/orderId").asString())
         .isEqualTo("paid-in-doubt");
-    String path =
-        "/api/dead-letters/"
-            + letters
-            + "/"
-            + letter.path("partition").asInt()
-            + "/"
-            + letter.path("offset").asInt();
+    String path = path(letter);
     assertThat(service.http().viewer().get(path).json().path("value").asString())
         .isEqualTo("{\"order\":\"paid-in-doubt\"}");
 
@@ -71,12 +69,75 @@ class DeadLettersIT {
     scenario.awaitState("paid-in-doubt", "PAID");
     Answer second = operator.post(path + "/replay", repaired);
     assertThat(second.header("Idempotent-Replayed")).isEqualTo("true");
-    assertThat(
-            scenario.ends(scenario.allPartitions()).entrySet().stream()
-                .filter(end -> end.getKey().topic().equals(topics.paid()))
-                .mapToLong(Map.Entry::getValue)
-                .sum())
-        .isEqualTo(2);
+    assertThat(payments()).isEqualTo(paymentsBefore + 2);
+  }
+
+  private long payments() {
+    return scenario.ends(scenario.allPartitions()).entrySet().stream()
+        .filter(end -> end.getKey().topic().equals(topics.paid()))
+        .mapToLong(Map.Entry::getValue)
+        .sum();
+  }
+
+  @Test
+  void aDeadLetterIsPublishedAgainToThePartitionThatItCameFrom() {
+    String letters = TopicNames.deadLetters(topics.paid());
+    int before = list(letters).size();
+    // Producers of other languages choose other partitions for a key; without one, any is possible.
+    for (int partition = 0; partition < Scenario.PARTITIONS; partition++) {
+      sendTo(partition, Shop.utf8("of a producer of its own"));
+      sendTo(partition, null);
+    }
+    int all = before + 2 * Scenario.PARTITIONS;
+    await("the dead letters").atMost(PATIENCE).until(() -> list(letters).size() == all);
+
+    for (JsonNode letter : list(letters)) {
+      if (letter.path("error").asString().contains("orderId is missing")) {
+        continue;
+      }
+      Answer answer = operator.post(path(letter) + "/replay", Map.of("reason", "again"));
+      assertThat(answer.status()).as(answer.response().body()).isEqualTo(200);
+      assertThat(answer.json().at("/after/to").asString())
+          .startsWith(topics.paid() + "-" + letter.path("originPartition").asString() + "@");
+    }
+  }
+
+  @Test
+  void afterPartitionsWereAddedTheKeyDeterminesThePartition() {
+    String letters = TopicNames.deadLetters(topics.paid());
+    int before = list(letters).size();
+    byte[] key = Shop.utf8("of a topic that has grown");
+    int ofKey = Utils.toPositive(Utils.murmur2(key)) % Scenario.PARTITIONS;
+    sendTo((ofKey + 1) % Scenario.PARTITIONS, key);
+    await("the dead letter").atMost(PATIENCE).until(() -> list(letters).size() == before + 1);
+    scenario
+        .database()
+        .execute("update partition_count set noticed_at = clock_timestamp() + '1 h'::interval");
+    scenario
+        .database()
+        .execute("insert into partition_count (partitions, noticed_at) values (2, '2000-01-01')");
+
+    JsonNode letter = list(letters).get(0);
+    Answer answer = operator.post(path(letter) + "/replay", Map.of("reason", "again"));
+
+    assertThat(answer.json().at("/after/to").asString()).startsWith(topics.paid() + "-" + ofKey);
+    scenario.database().execute("delete from partition_count where partitions = 2");
+    scenario.database().execute("update partition_count set noticed_at = '2000-01-01'");
+  }
+
+  private static String path(JsonNode letter) {
+    return "/api/dead-letters/%s/%d/%d"
+        .formatted(
+            letter.path("topic").asString(),
+            letter.path("partition").asInt(),
+            letter.path("offset").asInt());
+  }
+
+  private void sendTo(int partition, byte @Nullable [] key) {
+    Shop.await(
+        scenario
+            .shop()
+            .send(new ProducerRecord<>(topics.paid(), partition, key, Shop.utf8("nonsense"))));
   }
 
   @Test

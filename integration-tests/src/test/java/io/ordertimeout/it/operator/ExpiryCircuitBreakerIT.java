@@ -7,16 +7,20 @@ import io.ordertimeout.it.support.Http.Answer;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.Shop;
+import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import tools.jackson.databind.JsonNode;
 
 /** The circuit breaker pauses expiry before it cancels an abnormal number of orders. */
@@ -64,7 +68,7 @@ class ExpiryCircuitBreakerIT {
 
       // The orders that it held back do not trip it again.
       await("all to be cancelled").atMost(PATIENCE).until(() -> scenario.database().pending() == 0);
-      assertThat(scenario.database().count("select count(*) from expiry_pause")).isEqualTo(1);
+      assertThat(pauses()).isEqualTo(1);
     }
   }
 
@@ -85,6 +89,27 @@ class ExpiryCircuitBreakerIT {
       assertThat(scenario.database().pending()).isEqualTo(ORDERS + 1);
       assertThat(service.http().viewer().get("/api/pauses").json().at("/0/reason").asString())
           .contains("no payment has been read for", "while 201 orders came in");
+    }
+  }
+
+  @Test
+  void ordersDueOnArrivalAreCountedAsRegisteredBeforeTheyAreDecided() {
+    try (Service service =
+        scenario.startService(
+            List.of(slowCounting(Duration.ofSeconds(1))),
+            "order-timeout.breaker.enabled",
+            "true",
+            "order-timeout.breaker.max-ratio",
+            "1",
+            "order-timeout.breaker.min-cancellations",
+            "1")) {
+      service.awaitReady(true);
+      scenario.create("order", 0, Scenario.in(Duration.ZERO));
+      await("the decision")
+          .atMost(PATIENCE)
+          .until(() -> "CANCELLED".equals(scenario.database().state("order")) || pauses() > 0);
+
+      assertThat(pauses()).isZero();
     }
   }
 
@@ -110,7 +135,7 @@ class ExpiryCircuitBreakerIT {
 
       scenario.awaitAllDecided();
       assertThat(service.counter("order.timeout.cancelled")).isEqualTo(ORDERS / 4.0);
-      assertThat(scenario.database().count("select count(*) from expiry_pause")).isZero();
+      assertThat(pauses()).isZero();
     }
   }
 
@@ -134,9 +159,33 @@ class ExpiryCircuitBreakerIT {
       for (int i = 0; i < 4; i++) {
         scenario.passDeadline("later-" + i, 0);
       }
-      assertThat(scenario.database().count("select count(*) from expiry_pause")).isZero();
+      assertThat(pauses()).isZero();
       assertThat(after.counter("order.timeout.cancelled")).isEqualTo(ORDERS + 4.0);
     }
+  }
+
+  /** Gives expiry time to decide orders before their registration is counted, if it can. */
+  private static BeanPostProcessor slowCounting(Duration delay) {
+    CountDownLatch never = new CountDownLatch(1);
+    ActivityCounters counters =
+        new ActivityCounters() {
+          @Override
+          public void eventsStored(
+              int registered, int paid, int closed, int conflicts, int payments) {
+            try {
+              assertThat(never.await(delay.toMillis(), TimeUnit.MILLISECONDS)).isFalse();
+            } catch (InterruptedException e) {
+              Thread.currentThread().interrupt();
+            }
+            super.eventsStored(registered, paid, closed, conflicts, payments);
+          }
+        };
+    return new BeanPostProcessor() {
+      @Override
+      public Object postProcessAfterInitialization(Object bean, String beanName) {
+        return bean instanceof ActivityCounters ? counters : bean;
+      }
+    };
   }
 
   private static void awaitTripped(Service service) {
@@ -149,6 +198,10 @@ class ExpiryCircuitBreakerIT {
     await("registrations")
         .atMost(PATIENCE)
         .until(() -> scenario.database().count("select count(*) from order_deadline") >= orders);
+  }
+
+  private long pauses() {
+    return scenario.database().count("select count(*) from expiry_pause");
   }
 
   private long paidOrders() {

@@ -59,12 +59,29 @@ class LogInProviderIT {
   @Test
   void aRefusalByTheProviderLogsNobodyIn() throws Exception {
     provider.refuseLogIns();
+    double sessions = service.gauge("tomcat.sessions.active.current");
     HttpClient refused = browser();
 
     HttpResponse<String> back = get(refused, base.resolve("/oauth2/authorization/shop"));
 
     assertThat(back.uri()).isEqualTo(base.resolve("/?refused"));
+    assertThat(service.gauge("tomcat.sessions.active.current")).isEqualTo(sessions);
     assertThat(get(refused, base.resolve("/api/overview")).statusCode()).isEqualTo(401);
+  }
+
+  @Test
+  void aLogInThatIsBegunButNotCompletedLeavesNoSession() throws Exception {
+    HttpResponse<String> redirect =
+        HttpClient.newHttpClient()
+            .send(
+                HttpRequest.newBuilder(base.resolve("/oauth2/authorization/shop")).build(),
+                HttpResponse.BodyHandlers.ofString());
+
+    assertThat(redirect.statusCode()).isEqualTo(302);
+    assertThat(redirect.headers().allValues("Set-Cookie"))
+        .noneMatch(cookie -> cookie.startsWith("JSESSIONID"))
+        .anyMatch(
+            cookie -> cookie.startsWith("order-timeout-log-in=") && cookie.contains("HttpOnly"));
   }
 
   @Test

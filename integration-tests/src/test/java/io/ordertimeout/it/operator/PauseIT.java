@@ -69,6 +69,48 @@ class PauseIT {
   }
 
   @Test
+  void aPauseHidesOnlyTheOrdersThatItHoldsFromTheNumberOfOverdueOrders() {
+    // Orders of a shard without an owner, which no instance decides. The held ones are more than
+    // are counted, and older than the others.
+    String unrelated = pause(Map.of("channel", "of no order", "moveDeadlines", false));
+    String pause = pause(Map.of("channel", "held", "moveDeadlines", false));
+    scenario
+        .database()
+        .execute(
+            "insert into expiry_hold (shard, reason, detail) values (8, 'LOST_RECORDS', 'lost')");
+    plant(7, "held", 6_000, "held", Duration.ofHours(2));
+    plant(7, "stuck", 5, "web", Duration.ofHours(1));
+    plant(8, "of a held shard", 2, "web", Duration.ofHours(1));
+
+    await("the number of overdue orders")
+        .atMost(PATIENCE)
+        .until(() -> service.gauge("order.timeout.overdue") == 5);
+    assertThat(service.gauge("order.timeout.suspended")).isEqualTo(2_000 + 1_995 + 2);
+
+    scenario.database().execute("delete from order_deadline where shard >= 7");
+    scenario.database().execute("delete from expiry_hold");
+    end(pause);
+    end(unrelated);
+  }
+
+  private void plant(int shard, String prefix, int orders, String channel, Duration overdue) {
+    scenario
+        .database()
+        .execute(
+            """
+            insert into order_deadline (order_id, shard, state, created_at, deadline, channel)
+            select ? || '-' || i, ?, 'PENDING', clock_timestamp() - make_interval(hours => 3),
+              clock_timestamp() - make_interval(secs => ?), ?
+            from generate_series(1, ?) as g(i)
+            """,
+            prefix,
+            shard,
+            (double) overdue.toSeconds(),
+            channel,
+            orders);
+  }
+
+  @Test
   void deadlinesMoveByThePartOfThePauseInWhichTheirOrdersExisted() {
     Duration step = timeToRegister("warm-up");
     // Late enough that the pause begins first, however slow the machine is.

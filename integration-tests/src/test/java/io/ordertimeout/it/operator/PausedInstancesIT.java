@@ -66,12 +66,12 @@ class PausedInstancesIT {
     return service.gauge("order.timeout.owned.shards");
   }
 
-  /** Waits until due orders have been held for a second. */
+  /** Waits until the services report the due orders as covered by the pause. */
   private static void awaitHeld(Service... services) {
     for (Service service : services) {
       await("orders to be held")
           .atMost(PATIENCE)
-          .until(() -> service.gauge("order.timeout.watermark.lag") > 1);
+          .until(() -> service.gauge("order.timeout.suspended") == Scenario.PARTITIONS);
     }
   }
 

@@ -8,6 +8,7 @@ import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.TokenIssuer;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -21,7 +22,14 @@ class TokenIT {
 
   private final Scenario scenario = Scenario.create();
   private final TokenIssuer issuer = TokenIssuer.start();
-  private final Service service = scenario.startService(issuer.settings());
+  private final Service service =
+      scenario.startService(
+          Stream.concat(
+                  Stream.of(issuer.settings()),
+                  Stream.of(
+                      "server.forward-headers-strategy", "native",
+                      "server.tomcat.remoteip.internal-proxies", "127.0.0.1"))
+              .toArray(String[]::new));
 
   @AfterAll
   void close() {
@@ -47,6 +55,21 @@ class TokenIT {
                 .asString())
         .isEqualTo("jane");
     assertThat(nobody.get("/api/overview").status()).isEqualTo(403);
+  }
+
+  @Test
+  void invalidTokensAreLimitedByAddress() {
+    Http valid = bearer(issuer.token(VIEWER));
+    String forged = issuer.forgedToken(OPERATOR);
+    for (int i = 0; i < 10; i++) {
+      Http attacker = bearer(forged).with("X-Forwarded-For", "203.0.113.1");
+      assertThat(attacker.get("/api/overview").status()).isEqualTo(401);
+    }
+    Http.Answer refused = valid.with("X-Forwarded-For", "203.0.113.1").get("/api/overview");
+    assertThat(refused.status()).isEqualTo(429);
+    assertThat(refused.header("Retry-After")).isEqualTo("30");
+    assertThat(valid.with("X-Forwarded-For", "203.0.113.2").get("/api/overview").status())
+        .isEqualTo(200);
   }
 
   @Test

@@ -152,6 +152,13 @@ final class ObservedRecords {
     return cancellations;
   }
 
+  /** Whether a cancellation of the order at that time was published. */
+  synchronized boolean isPublished(String orderId, Instant cancelledAt) {
+    OrderRecords order = orders.get(orderId);
+    return order != null
+        && order.cancellations.stream().anyMatch(c -> cancelledAt.equals(c.cancelledAt()));
+  }
+
   synchronized DeadLetterJudge deadLetters() {
     return deadLetters;
   }

@@ -30,6 +30,7 @@ public final class Oracle implements AutoCloseable {
   private final ObservedRecords records;
   private final CommittedRecordReader reader;
   private @Nullable ForbiddenChangeTrigger forbiddenChanges;
+  private boolean restoredCancellationsAllowed;
 
   private Oracle(Scenario scenario) {
     this.scenario = scenario;
@@ -51,6 +52,14 @@ public final class Oracle implements AutoCloseable {
   /** Records forbidden row changes from now on; the service must have created its tables. */
   public void recordForbiddenChanges() {
     forbiddenChanges = ForbiddenChangeTrigger.installIn(scenario.database());
+  }
+
+  /**
+   * Allows settled rows to become cancellations that were published before, as after a failover
+   * that lost them.
+   */
+  public void allowRestoredCancellations() {
+    restoredCancellationsAllowed = true;
   }
 
   /** Returns the number of published cancellations so far, including repetitions. */
@@ -121,7 +130,12 @@ public final class Oracle implements AutoCloseable {
       }
     }
     if (forbiddenChanges != null) {
-      forbiddenChanges.violations(orderIds).forEach(verdict::add);
+      forbiddenChanges
+          .violations(
+              orderIds,
+              (orderId, cancelledAt) ->
+                  restoredCancellationsAllowed && records.isPublished(orderId, cancelledAt))
+          .forEach(verdict::add);
     }
     return verdict;
   }

@@ -16,7 +16,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Deadlines that passed during an outage of the service. */
-@Tag("faults")
 class AfterOutageIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -79,6 +78,7 @@ class AfterOutageIT {
   }
 
   @Test
+  @Tag("faults")
   void overdueOrdersAreCancelledAtTheConfiguredRate() {
     int orders = 300;
     Instant deadline = Scenario.in(Duration.ofSeconds(-1));

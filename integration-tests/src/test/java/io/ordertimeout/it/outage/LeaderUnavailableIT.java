@@ -22,12 +22,14 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ConsumerGroupDescription;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.MemberDescription;
 import org.apache.kafka.clients.admin.NewPartitionReassignment;
 import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
@@ -55,6 +57,12 @@ class LeaderUnavailableIT {
   /** Less than the other shards would wait if that question held them back. */
   private static final Duration PROMPT = Duration.ofSeconds(15);
 
+  /** Less than a record waits for the leader of its partition until its delivery fails. */
+  private static final Duration PROMPT_PUBLICATION = Duration.ofSeconds(5);
+
+  private static final String OWNED = "order.timeout.owned.shards";
+  private static final String GENERATION = "order.timeout.group.generation";
+
   @TempDir private static Path directory;
   private static EmbeddedPlatform platform;
   private static EmbeddedKafka second;
@@ -81,7 +89,7 @@ class LeaderUnavailableIT {
     scenario.committed(Map.of());
     scenario.transactionalShop().close();
     start(second);
-    moveToSecond(new TopicPartition(scenario.topics().paid(), 0));
+    move(new TopicPartition(scenario.topics().paid(), 0), List.of(EmbeddedKafka.SECOND));
   }
 
   @AfterEach
@@ -137,6 +145,50 @@ class LeaderUnavailableIT {
   }
 
   @Test
+  void aPartitionOfCancellationsWithoutALeaderDelaysNoOther() {
+    TopicPartition unavailable = new TopicPartition(scenario.topics().cancelled(), 0);
+    move(unavailable, List.of(EmbeddedKafka.SECOND));
+    try (Service service = startService()) {
+      service.awaitReady(true);
+      List<String> waiting = orderIds("waiting-", 0, 3);
+      for (String orderId : waiting) {
+        createPending(orderId, 1);
+      }
+      second.stop();
+      Deadlines.passNow(scenario.database(), waiting.toArray(String[]::new));
+      waiting.forEach(orderId -> scenario.awaitState(orderId, "CANCELLED"));
+
+      for (int i = 0; i < 5; i++) {
+        String orderId = orderIds("served-" + i + "-", 1 + i % 2, 1).get(0);
+        scenario.create(orderId, 1 + i % 2, Scenario.in(Duration.ofMillis(500)));
+        PublishedEvent event = scenario.outcomes().awaitCancelled(orderId);
+        assertThat(Instant.ofEpochMilli(event.record().timestamp()))
+            .as(orderId)
+            .isBefore(event.instant("cancelledAt").plus(PROMPT_PUBLICATION));
+      }
+      service.awaitReady(false);
+
+      start(second);
+
+      waiting.forEach(orderId -> scenario.outcomes().awaitCancelled(orderId));
+      scenario.awaitQuiet();
+      service.awaitReady(true);
+    }
+  }
+
+  /** Returns order ids that Kafka's partitioner assigns to the partition. */
+  private static List<String> orderIds(String prefix, int partition, int count) {
+    return IntStream.iterate(0, i -> i + 1)
+        .mapToObj(i -> prefix + i)
+        .filter(
+            orderId ->
+                BuiltInPartitioner.partitionForKey(Shop.utf8(orderId), Scenario.PARTITIONS)
+                    == partition)
+        .limit(count)
+        .toList();
+  }
+
+  @Test
   void aServiceThatStartsMeanwhileServesTheOtherShards() {
     try (Service service = startService()) {
       service.awaitReady(true);
@@ -157,6 +209,66 @@ class LeaderUnavailableIT {
     scenario.create("unpaid-0", 0, deadline);
     scenario.pay("paid", 0);
     assertThatAServiceWithoutTheLeaderServesTheOtherShards();
+  }
+
+  @Test
+  void theFleetLeavesAGroupThatNoBrokerCoordinates() throws IOException {
+    String groupId = groupOfWhichTheNextGenerationHasAnotherCoordinator();
+    TopicPartition offsets = new TopicPartition("__consumer_offsets", coordinator(groupId));
+    List<Integer> usual = replicas(offsets);
+    move(offsets, List.of(EmbeddedKafka.SECOND));
+    String[] settings = {
+      "order-timeout.intake.group-id", groupId, "order-timeout.intake.coordinator-timeout", "10s"
+    };
+    try (Service one = scenario.startService(settings)) {
+      try (Service other = scenario.startService(settings)) {
+        awaitShared(one, other);
+        createPending("unpaid-1", 1);
+        createPending("unpaid-2", 2);
+
+        second.stop();
+
+        for (Service service : List.of(one, other)) {
+          await("the next generation of the group")
+              .atMost(PATIENCE)
+              .until(() -> service.gauge(GENERATION) == 2);
+        }
+        awaitShared(one, other);
+      }
+      Deadlines.passNow(scenario.database(), "unpaid-1", "unpaid-2");
+      assertPrompt(scenario.outcomes().awaitCancelled("unpaid-1"));
+      assertPrompt(scenario.outcomes().awaitCancelled("unpaid-2"));
+      await("all shards").atMost(PATIENCE).until(() -> one.gauge(OWNED) == Scenario.PARTITIONS);
+      assertThat(one.gauge("order.timeout.failing", "step", "group-coordinator")).isZero();
+      assertThat(one.counter("order.timeout.repaired")).isZero();
+    } finally {
+      start(second);
+      move(offsets, usual);
+    }
+  }
+
+  private String groupOfWhichTheNextGenerationHasAnotherCoordinator() {
+    return IntStream.iterate(0, i -> i + 1)
+        .mapToObj(i -> scenario.name() + "-" + i)
+        .filter(groupId -> coordinator(groupId) != coordinator(groupId + ".g2"))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  /** The partition of the group's offsets, whose leader is the group's coordinator. */
+  private int coordinator(String groupId) {
+    int partitions = describe("__consumer_offsets").partitions().size();
+    return Math.abs(groupId.hashCode() % partitions);
+  }
+
+  private static void awaitShared(Service one, Service other) {
+    await("a share for each instance")
+        .atMost(PATIENCE)
+        .until(
+            () ->
+                one.gauge(OWNED) > 0
+                    && other.gauge(OWNED) > 0
+                    && one.gauge(OWNED) + other.gauge(OWNED) == Scenario.PARTITIONS);
   }
 
   private void assertThatAServiceWithoutTheLeaderServesTheOtherShards() {
@@ -260,31 +372,26 @@ class LeaderUnavailableIT {
         .collect(Collectors.joining(","));
   }
 
-  private void moveToSecond(TopicPartition partition) {
-    List<Integer> replicas = List.of(EmbeddedKafka.SECOND);
+  private void move(TopicPartition partition, List<Integer> replicas) {
     Scenario.get(
         scenario
             .admin()
             .alterPartitionReassignments(
                 Map.of(partition, Optional.of(new NewPartitionReassignment(replicas))))
             .all());
-    await("the reassignment")
-        .atMost(PATIENCE)
-        .until(
-            () -> {
-              TopicDescription topic =
-                  Scenario.get(
-                      Objects.requireNonNull(
-                          scenario
-                              .admin()
-                              .describeTopics(List.of(partition.topic()))
-                              .topicNameValues()
-                              .get(partition.topic())));
-              return topic.partitions().get(partition.partition()).replicas().stream()
-                  .map(Node::id)
-                  .toList()
-                  .equals(replicas);
-            });
+    await("the reassignment").atMost(PATIENCE).until(() -> replicas(partition).equals(replicas));
+  }
+
+  private List<Integer> replicas(TopicPartition partition) {
+    return describe(partition.topic()).partitions().get(partition.partition()).replicas().stream()
+        .map(Node::id)
+        .toList();
+  }
+
+  private TopicDescription describe(String topic) {
+    return Scenario.get(
+        Objects.requireNonNull(
+            scenario.admin().describeTopics(List.of(topic)).topicNameValues().get(topic)));
   }
 
   private static void start(EmbeddedKafka broker) {

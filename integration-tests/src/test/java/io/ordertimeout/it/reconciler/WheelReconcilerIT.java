@@ -6,8 +6,11 @@ import static org.awaitility.Awaitility.await;
 import io.ordertimeout.it.support.Database;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.Shop;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Map;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
@@ -85,6 +88,33 @@ class WheelReconcilerIT {
 
     assertThat(repaired("kind", "deadline")).isEqualTo(moved + 1);
     assertThat(repaired()).isEqualTo(all + 1);
+  }
+
+  @Test
+  void anOrderThatIsParkedLeavesTheWheelWithoutARepair() {
+    double all = repaired();
+    scenario.createPending("parked", 1);
+    Shop.await(
+        scenario
+            .shop()
+            .send(
+                new ProducerRecord<>(
+                    scenario.topics().paid(), 1, Shop.utf8("parked"), Shop.utf8("garbage"))));
+
+    await("the wheel without the order")
+        .atMost(PATIENCE)
+        .until(() -> service.gauge("order.timeout.pending") == 0);
+    assertThat(repaired()).isEqualTo(all);
+
+    service
+        .http()
+        .operator()
+        .post("/api/order/release", Map.of("orderId", "parked", "reason", "it was not paid"));
+    await("the order in the wheel")
+        .atMost(PATIENCE)
+        .until(() -> service.gauge("order.timeout.pending") == 1);
+    scenario.pay("parked", 1);
+    scenario.awaitState("parked", "PAID");
   }
 
   @Test

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.aopalliance.intercept.MethodInvocation;
+import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
@@ -24,10 +25,16 @@ final class FlakyProducer {
   private static final long REJECTION_MILLIS = 50;
 
   private final Map<String, Integer> attempts = new ConcurrentHashMap<>();
+  private volatile boolean rejecting;
 
   BeanPostProcessor interceptor() {
     return Interceptors.producers(
         call -> call.getMethod().getName().equals("send") ? send(call) : call.proceed());
+  }
+
+  /** Rejects every attempt, or no longer. */
+  void rejectAll(boolean reject) {
+    rejecting = reject;
   }
 
   /** Returns the number of orders with the prefix whose event was attempted at least once. */
@@ -35,24 +42,24 @@ final class FlakyProducer {
     return attempts.keySet().stream().filter(orderId -> orderId.startsWith(orderIdPrefix)).count();
   }
 
-  // The callback completes the future that the caller awaits.
+  // The service awaits the callback, not the future.
   @SuppressWarnings({"unchecked", "FutureReturnValueIgnored"})
   private @Nullable Object send(MethodInvocation call) throws Throwable {
     ProducerRecord<byte[], byte[]> record = (ProducerRecord<byte[], byte[]>) call.getArguments()[0];
+    Callback callback = (Callback) call.getArguments()[1];
     String orderId = new String(record.key(), StandardCharsets.UTF_8);
     int attempt = attempts.merge(orderId, 1, Integer::sum);
-    if (attempt > 2) {
+    if (attempt > 2 && !rejecting) {
       return call.proceed();
     }
-    CompletableFuture<RecordMetadata> acknowledgement = new CompletableFuture<>();
     TimeoutException failure = new TimeoutException("attempt " + attempt);
-    if (attempt == 1) {
+    if (attempt == 1 || rejecting) {
       CompletableFuture.delayedExecutor(REJECTION_MILLIS, TimeUnit.MILLISECONDS)
-          .execute(() -> acknowledgement.completeExceptionally(failure));
+          .execute(() -> callback.onCompletion(null, failure));
     } else {
       ((Producer<byte[], byte[]>) Objects.requireNonNull(call.getThis()))
-          .send(record, (metadata, lost) -> acknowledgement.completeExceptionally(failure));
+          .send(record, (metadata, lost) -> callback.onCompletion(null, failure));
     }
-    return acknowledgement;
+    return new CompletableFuture<RecordMetadata>();
   }
 }

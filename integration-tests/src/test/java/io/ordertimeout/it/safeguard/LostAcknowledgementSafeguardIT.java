@@ -47,8 +47,13 @@ class LostAcknowledgementSafeguardIT {
   }
 
   @Test
-  void withoutTheOutboxCancellationsAreNeverPublished() {
-    Verdict verdict = run("outbox-", Safeguard.OUTBOX);
+  void withoutTheOutboxCancellationsAreNotPublishedAfterARestart() {
+    producer.rejectAll(true);
+    attempt("outbox-", Safeguard.OUTBOX);
+    sabotaged.stop();
+    producer.rejectAll(false);
+    sabotaged.startSuccessor();
+    Verdict verdict = sabotaged.judge("outbox-");
 
     assertThat(verdict.violationCounts()).as("%s", verdict).isEqualTo(Map.of(Kind.LOST, ORDERS));
     assertThat(verdict.inState("CANCELLED")).isEqualTo(ORDERS);
@@ -64,11 +69,15 @@ class LostAcknowledgementSafeguardIT {
   }
 
   private Verdict run(String prefix, Safeguard... removed) {
+    attempt(prefix, removed);
+    return sabotaged.judge(prefix);
+  }
+
+  private void attempt(String prefix, Safeguard... removed) {
     sabotaged.safeguards().remove(removed);
     sabotaged.create(prefix, ORDERS, Scenario.in(Duration.ofSeconds(1)));
     await("first attempts")
         .atMost(SabotagedService.PATIENCE)
         .until(() -> producer.attempted(prefix) == ORDERS);
-    return sabotaged.judge(prefix);
   }
 }

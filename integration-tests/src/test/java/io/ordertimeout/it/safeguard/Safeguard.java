@@ -14,7 +14,9 @@ enum Safeguard {
       "set state = 'CANCELLED'", "least\\((\\?[^,]*),", "least(greatest($1, 'infinity'),"),
   /** Cancels an order only if Postgres's clock has passed its deadline. */
   POSTGRES_CLOCK_IN_DECISION(
-      "set state = 'CANCELLED'", "least\\((\\?[^,]*), *clock_timestamp\\(\\)\\)", "$1"),
+      "set state = 'CANCELLED'",
+      "(least\\(\\?[^,]*, *|timestamptz <= )clock_timestamp\\(\\)",
+      "$1'infinity'"),
   /** Keeps a decided event in Postgres until Kafka has acknowledged it. */
   OUTBOX,
   /** Publishes a repeated event under the id of the first one. */

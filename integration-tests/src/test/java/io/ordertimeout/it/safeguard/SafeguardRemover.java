@@ -189,10 +189,14 @@ final class SafeguardRemover {
   /** Records positions as soon as records are read, before they are stored. */
   private @Nullable Object onConsumer(MethodInvocation call) throws Throwable {
     Object result = call.proceed();
-    if (result instanceof ConsumerRecords<?, ?> records && !records.isEmpty()) {
+    Consumer<?, ?> consumer = (Consumer<?, ?>) Objects.requireNonNull(call.getThis());
+    // A consumer without a subscription is none of the intake's.
+    if (result instanceof ConsumerRecords<?, ?> records
+        && !records.isEmpty()
+        && !consumer.subscription().isEmpty()) {
       Map<TopicPartition, OffsetAndMetadata> next = records.nextOffsets();
       if (isRemoved(Safeguard.KAFKA_COMMIT_AFTER_STORE)) {
-        ((Consumer<?, ?>) Objects.requireNonNull(call.getThis())).commitSync(next);
+        consumer.commitSync(next);
       }
       if (isRemoved(Safeguard.POSTGRES_POSITIONS_WITH_STORE)) {
         next.forEach(this::advancePosition);

@@ -6,9 +6,11 @@ import static org.awaitility.Awaitility.await;
 import io.ordertimeout.it.oracle.Verdict;
 import io.ordertimeout.it.oracle.Violation.Kind;
 import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.UnreadRecords;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.TopicPartition;
@@ -33,7 +35,7 @@ class TakeOverSafeguardIT {
   private static final Duration PATIENCE_FOR_LOST_ORDERS = Duration.ofSeconds(4);
 
   private final Scenario scenario = Scenario.create();
-  private final UnreadPayments payments = new UnreadPayments(scenario);
+  private final UnreadRecords payments = new UnreadRecords(scenario.topics().paid());
   private final FailingStore store = new FailingStore();
   private final SabotagedService sabotaged = SabotagedService.start(scenario, interceptors());
 
@@ -135,6 +137,12 @@ class TakeOverSafeguardIT {
     await("known orders")
         .atMost(SabotagedService.PATIENCE)
         .until(() -> sabotaged.count(prefix, "PENDING") == 2 * ORDERS);
+    // Offsets are committed a moment after their records are stored.
+    Map<TopicPartition, Long> known = new HashMap<>(scenario.inputEnds());
+    known.keySet().removeIf(partition -> !partition.topic().equals(scenario.topics().created()));
+    await("the commit of their offsets")
+        .atMost(SabotagedService.PATIENCE)
+        .until(() -> scenario.committed(known));
     sabotaged.safeguards().remove(removed);
     store.fail();
     sabotaged.create(prefix + "new-", ORDERS, deadline);

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.ordertimeout.it.oracle.Verdict;
 import io.ordertimeout.it.oracle.Violation.Kind;
 import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.UnreadRecords;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +24,7 @@ class UnreadPaymentsSafeguardIT {
   private static final int ORDERS = 10;
 
   private final Scenario scenario = Scenario.create();
-  private final UnreadPayments payments = new UnreadPayments(scenario);
+  private final UnreadRecords payments = new UnreadRecords(scenario.topics().paid());
   private final SabotagedService sabotaged =
       SabotagedService.start(scenario, List.of(payments.interceptor()));
 

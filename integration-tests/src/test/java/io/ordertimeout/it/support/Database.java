@@ -3,7 +3,6 @@ package io.ordertimeout.it.support;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.List;
@@ -189,20 +188,27 @@ public final class Database {
         deadline.toString());
   }
 
-  /** Inserts an order that was settled that long ago, with a payment conflict of the same time. */
-  public void settleInThePast(String orderId, Duration ago) {
+  /** Inserts a settled order with a payment conflict of the same time. */
+  public void settleInThePast(String orderId, String state, Instant decidedAt, Instant deadline) {
     jdbc.update(
         """
         with settled as (
-          insert into order_deadline (order_id, shard, state, decided_at, decided_by)
-          values (?, 0, 'PAID', clock_timestamp() - make_interval(secs => ?), 'PAYMENT')
+          insert into order_deadline (
+            order_id, shard, state, created_at, deadline, decided_at, decided_by)
+          values (
+            ?, 0, ?, ?::timestamptz - interval '1 h', ?::timestamptz, ?::timestamptz,
+            case ? when 'PAID' then 'PAYMENT' when 'CLOSED' then 'CLOSING' else 'EXPIRY' end)
           returning order_id, decided_at
         )
         insert into payment_conflict (order_id, payment_id, detected_at)
         select order_id, 'p', decided_at from settled
         """,
         orderId,
-        (double) ago.toSeconds());
+        state,
+        decidedAt.toString(),
+        deadline.toString(),
+        decidedAt.toString(),
+        state);
   }
 
   public long conflicts() {

@@ -217,6 +217,11 @@ public final class Scenario implements AutoCloseable {
     return ServiceProcess.start(logName, jvmOptions, settings(more));
   }
 
+  /** Starts the service as a process of its own whose wall clock the test sets. */
+  public ServiceProcess startProcess(String logName, ShiftedClock clock, String... more) {
+    return ServiceProcess.startCommand(logName, clock.service(List.of("-Xmx256m")), settings(more));
+  }
+
   /** The settings of a service of this scenario, with further ones given as pairs. */
   public Map<String, String> settings(String... more) {
     Map<String, String> settings = new LinkedHashMap<>(topics.settings());
@@ -322,13 +327,25 @@ public final class Scenario implements AutoCloseable {
   /** Whether the service has committed all records below those offsets. */
   public boolean committed(Map<TopicPartition, Long> ends) {
     Map<TopicPartition, OffsetAndMetadata> committed =
-        get(admin.listConsumerGroupOffsets(name).partitionsToOffsetAndMetadata());
+        get(admin.listConsumerGroupOffsets(groupId()).partitionsToOffsetAndMetadata());
     return ends.entrySet().stream()
         .allMatch(
             end -> {
               OffsetAndMetadata offset = committed.get(end.getKey());
               return offset != null && offset.offset() >= end.getValue();
             });
+  }
+
+  /** The consumer group of the services, which leave a group whose coordinator does not work. */
+  private String groupId() {
+    if (database.count("select count(*) from pg_tables where tablename = 'order_deadline'") == 0) {
+      return name;
+    }
+    long generation =
+        database.count(
+            "select coalesce(max(generation), 1) from consumer_group_generation where group_id = ?",
+            name);
+    return generation == 1 ? name : name + ".g" + generation;
   }
 
   /** The end offsets of the input topics. */

@@ -56,12 +56,7 @@ public final class Service implements AutoCloseable {
     return new Service(
         new SpringApplicationBuilder(OrderServiceApplication.class)
             .initializers(
-                context -> {
-                  context
-                      .getBeanFactory()
-                      .registerSingleton("passwordEncoder", CheapPasswords.encoder());
-                  interceptors.forEach(context.getBeanFactory()::addBeanPostProcessor);
-                })
+                context -> interceptors.forEach(context.getBeanFactory()::addBeanPostProcessor))
             .bannerMode(Banner.Mode.OFF)
             .logStartupInfo(false)
             .registerShutdownHook(false)

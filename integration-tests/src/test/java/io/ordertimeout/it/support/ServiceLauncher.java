@@ -45,6 +45,15 @@ public final class ServiceLauncher {
     return launcher.command(jvmOptions, launcher.classPath, OrderServiceApplication.class);
   }
 
+  /** The command that starts the service with classes of its own in front of the service's. */
+  static List<String> service(List<String> jvmOptions, Path classes) {
+    ServiceLauncher launcher = Holder.SHARED;
+    return launcher.command(
+        jvmOptions,
+        classes + File.pathSeparator + launcher.classPath,
+        OrderServiceApplication.class);
+  }
+
   /** The command that starts a main class of the tests which starts the service itself. */
   public static List<String> test(List<String> jvmOptions, Class<?> mainClass) {
     ServiceLauncher launcher = Holder.SHARED;

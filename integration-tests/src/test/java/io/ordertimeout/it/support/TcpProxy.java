@@ -27,7 +27,7 @@ public final class TcpProxy implements AutoCloseable {
   private static final int BUFFER = 16_384;
 
   private final ServerSocket server;
-  private final InetSocketAddress target;
+  private volatile InetSocketAddress target;
   private final Set<Link> links = ConcurrentHashMap.newKeySet();
   private final Object gate = new Object();
 
@@ -54,6 +54,11 @@ public final class TcpProxy implements AutoCloseable {
 
   public int port() {
     return server.getLocalPort();
+  }
+
+  /** Connects new connections to another port of the loopback address. */
+  public void redirect(int targetPort) {
+    target = new InetSocketAddress(InetAddress.getLoopbackAddress(), targetPort);
   }
 
   /** Resets all connections and accepts new ones. */

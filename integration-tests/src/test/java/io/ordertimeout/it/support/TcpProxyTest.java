@@ -136,6 +136,25 @@ class TcpProxyTest {
   }
 
   @Test
+  void aRedirectionConcernsNewConnections() throws IOException {
+    try (ServerSocket other = listen();
+        Socket before = connect()) {
+      before.getOutputStream().write(1);
+      assertThat(before.getInputStream().read()).isEqualTo(2);
+
+      proxy.redirect(other.getLocalPort());
+
+      before.getOutputStream().write(1);
+      assertThat(before.getInputStream().read()).isEqualTo(2);
+      try (Socket after = connect();
+          Socket accepted = other.accept()) {
+        after.getOutputStream().write(7);
+        assertThat(accepted.getInputStream().read()).isEqualTo(7);
+      }
+    }
+  }
+
+  @Test
   void aBlackHoleCanBeCut() throws IOException {
     try (Socket one = connect()) {
       one.getOutputStream().write(1);

@@ -7,20 +7,23 @@ import io.ordertimeout.it.support.Database;
 import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.UnreadRecords;
 import io.ordertimeout.it.traffic.Deadlines;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A Postgres whose clock differs from this machine's by an hour, or jumps. To the service, that
  * equals a wrong clock of its own machine. The time functions of one database are replaced by
  * functions that add an offset from a table.
  */
-@Tag("faults")
 class DatabaseClockIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -68,6 +71,7 @@ class DatabaseClockIT {
   }
 
   @Test
+  @Tag("faults")
   void aMachineThatIsAnHourBehindDoesNotCancelLate() {
     setPostgresAhead(Duration.ofHours(1));
     // By Postgres's clock, new records are an hour old.
@@ -83,6 +87,7 @@ class DatabaseClockIT {
   }
 
   @Test
+  @Tag("faults")
   void aClockThatJumpsBackMakesNothingEarly() {
     try (Service service = scenario.startService()) {
       Instant deadline = Deadlines.afterCreation(scenario);
@@ -102,6 +107,72 @@ class DatabaseClockIT {
   }
 
   @Test
+  @Tag("faults")
+  void aClockThatCameBackLetsNoUnreadPaymentBeOverridden() {
+    UnreadRecords payments = new UnreadRecords(scenario.topics().paid());
+    try (Service service = scenario.startService(List.of(payments.interceptor()))) {
+      playJumpAheadAndBack();
+      await("the service to notice")
+          .atMost(PATIENCE)
+          .until(() -> service.gauge("order.timeout.clock.offset") < 60);
+
+      payments.block();
+      Instant deadline = Scenario.in(Duration.ofSeconds(3));
+      Instant appended = Instant.ofEpochMilli(scenario.pay("paid", 0).timestamp());
+      scenario.create("paid", 0, deadline);
+      scenario.create("unpaid", 0, deadline);
+      scenario.awaitPast(deadline);
+      // Either nothing is decided until the payment is read, or the orders are decided without it.
+      await("the orders to be cancelled, or to wait for the payment")
+          .atMost(PATIENCE)
+          .until(
+              () ->
+                  !scenario.outcomes().cancelled("unpaid").isEmpty()
+                      || service.gauge("order.timeout.watermark.lag") > 1);
+      payments.unblock();
+
+      scenario.outcomes().awaitCancelled("unpaid");
+      scenario.awaitQuiet();
+      assertThat(appended).isBefore(deadline);
+      assertThat(scenario.outcomes().cancelled("paid")).isEmpty();
+      scenario.awaitState("paid", "PAID");
+    }
+  }
+
+  /**
+   * Orders arrive after the clock has come back, but before the service notices it: to the service,
+   * they are due.
+   */
+  @ParameterizedTest
+  @Tag("faults")
+  @ValueSource(booleans = {false, true})
+  void aClockThatCameBackDelaysNothing(boolean behindAnother) {
+    try (Service service = scenario.startService()) {
+      playJumpAheadAndBack();
+
+      if (behindAnother) {
+        scenario.create("due-in-an-hour-too", 0, Scenario.in(Duration.ofMinutes(30)));
+        scenario.awaitState("due-in-an-hour-too", "PENDING");
+      }
+      scenario.create("due", 0, Scenario.in(Duration.ofSeconds(1)));
+
+      scenario.outcomes().awaitCancelled("due");
+      assertThat(scenario.outcomes().cancelled("due-in-an-hour-too")).isEmpty();
+      assertThat(service.counter("order.timeout.repaired")).isZero();
+    }
+  }
+
+  /** Moves Postgres's clock an hour ahead until an order is cancelled by it. */
+  private void playJumpAheadAndBack() {
+    scenario.create("due-in-an-hour", 0, Scenario.in(Duration.ofMinutes(30)));
+    scenario.awaitState("due-in-an-hour", "PENDING");
+    setPostgresAhead(Duration.ofHours(1));
+    scenario.outcomes().awaitCancelled("due-in-an-hour");
+    setPostgresAhead(Duration.ZERO);
+  }
+
+  @Test
+  @Tag("faults")
   void theServiceFollowsAClockThatJumpsAhead() {
     try (Service service = scenario.startService()) {
       Instant deadline = Scenario.in(Duration.ofHours(1)).minusSeconds(2);

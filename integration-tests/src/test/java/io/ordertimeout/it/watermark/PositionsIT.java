@@ -24,6 +24,7 @@ import org.apache.kafka.clients.consumer.RetriableCommitFailedException;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
@@ -102,6 +103,7 @@ class PositionsIT {
   }
 
   @Test
+  @Tag("faults")
   void aFailedCommitIsRepeatedWithoutFurtherRecords() {
     AtomicInteger refusals = new AtomicInteger();
     AtomicBoolean refusing = new AtomicBoolean();
@@ -161,6 +163,35 @@ class PositionsIT {
 
       scenario.outcomes().awaitCancelled("unpaid");
       assertThat(service.gauge("order.timeout.expiry.held")).isZero();
+    }
+  }
+
+  @Test
+  void paymentsDeletedUnreadHoldEveryShardIfTheWatermarkCoversAllPartitions() {
+    assertLostPaymentsHoldEveryShard("order-timeout.expiry.watermark-scope", "all");
+  }
+
+  @Test
+  void paymentsDeletedUnreadHoldEveryShardIfPartitionsWereAdded() {
+    database.execute("insert into partition_count (partitions) values (2)");
+    assertLostPaymentsHoldEveryShard();
+  }
+
+  private void assertLostPaymentsHoldEveryShard(String... settings) {
+    registerAndStop("paid", "unpaid");
+    scenario.pay("paid", 2);
+    deleteRecords(new TopicPartition(topics.paid(), 2));
+    database.makePendingDue();
+
+    try (Service service = scenario.startService(settings)) {
+      await("the alarm")
+          .atMost(PATIENCE)
+          .until(() -> service.gauge("order.timeout.expiry.held") > 0);
+
+      assertThat(database.count("select count(distinct shard) from expiry_hold"))
+          .isEqualTo(Scenario.PARTITIONS);
+      assertThat(database.pending()).isEqualTo(2);
+      assertThat(scenario.outcomes().cancelled()).isEmpty();
     }
   }
 

@@ -2,6 +2,7 @@ package io.ordertimeout.orders.access;
 
 import static org.springframework.http.HttpMethod.GET;
 
+import com.github.benmanes.caffeine.cache.Ticker;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletResponse;
@@ -11,12 +12,18 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.http.HttpHeaders;
 import org.springframework.security.access.hierarchicalroles.RoleHierarchy;
 import org.springframework.security.access.hierarchicalroles.RoleHierarchyImpl;
+import org.springframework.security.authentication.AuthenticationProvider;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.config.annotation.web.configurers.RequestCacheConfigurer;
+import org.springframework.security.crypto.factory.PasswordEncoderFactories;
 import org.springframework.security.oauth2.client.registration.ClientRegistrationRepository;
 import org.springframework.security.oauth2.jwt.JwtDecoder;
+import org.springframework.security.oauth2.server.resource.web.authentication.BearerTokenAuthenticationFilter;
 import org.springframework.security.web.SecurityFilterChain;
-import org.springframework.security.web.authentication.UsernamePasswordAuthenticationFilter;
+import org.springframework.security.web.authentication.SimpleUrlAuthenticationFailureHandler;
+import org.springframework.security.web.csrf.CsrfFilter;
 import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWriter.ReferrerPolicy;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The authentication and authorization rules of the HTTP API and the console. Reading orders and
@@ -31,15 +38,20 @@ class AccessConfiguration {
           + " connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self';"
           + " frame-ancestors 'none'";
 
+  private static final String LOG_IN = "/api/session";
+
   @Bean
   SecurityFilterChain access(
       HttpSecurity http,
       ObjectProvider<JwtDecoder> tokens,
       ObjectProvider<ClientRegistrationRepository> providers,
       OrderTimeoutProperties properties,
-      LoginRateLimiter loginRateLimiter,
-      SecurityProblemHandler problems)
+      SecurityProblemHandler problems,
+      JsonMapper json)
       throws Exception {
+    boolean acceptsTokens = tokens.getIfAvailable() != null;
+    boolean hasIdentityProvider = providers.getIfAvailable() != null;
+    boolean acceptsPasswords = !acceptsTokens && !hasIdentityProvider;
     http.authorizeHttpRequests(
             requests ->
                 requests
@@ -78,7 +90,17 @@ class AccessConfiguration {
                     .referrerPolicy(referrer -> referrer.policy(ReferrerPolicy.NO_REFERRER)))
         .exceptionHandling(
             handling -> handling.authenticationEntryPoint(problems).accessDeniedHandler(problems))
-        .addFilterBefore(loginRateLimiter, UsernamePasswordAuthenticationFilter.class)
+        // Remembering a refused request would create a session.
+        .requestCache(RequestCacheConfigurer::disable)
+        .addFilterBefore(
+            new RequestBodyFilter(
+                request ->
+                    acceptsPasswords
+                        && request.getMethod().equals("POST")
+                        && request.getRequestURI().equals(request.getContextPath() + LOG_IN),
+                properties.access(),
+                problems),
+            CsrfFilter.class)
         .logout(
             logout ->
                 logout
@@ -86,15 +108,18 @@ class AccessConfiguration {
                     .logoutSuccessHandler(
                         (request, response, authentication) ->
                             response.setStatus(HttpServletResponse.SC_NO_CONTENT)));
-    boolean acceptsTokens = tokens.getIfAvailable() != null;
-    boolean hasIdentityProvider = providers.getIfAvailable() != null;
-    if (!acceptsTokens && !hasIdentityProvider) {
-      http.userDetailsService(new LocalUsers(properties.access()).userDetailsService())
+    LogInAttempts attempts =
+        new LogInAttempts(
+            properties.access().maxFailures(),
+            properties.access().failuresWithin(),
+            Ticker.systemTicker());
+    if (acceptsPasswords) {
+      http.authenticationProvider(localUsers(properties.access(), attempts))
           .httpBasic(basic -> basic.authenticationEntryPoint(problems))
           .formLogin(
               form ->
                   form.loginPage("/")
-                      .loginProcessingUrl("/api/session")
+                      .loginProcessingUrl(LOG_IN)
                       .successHandler(
                           (request, response, authentication) ->
                               response.setStatus(HttpServletResponse.SC_NO_CONTENT))
@@ -102,24 +127,39 @@ class AccessConfiguration {
     }
     ClaimRoleMapper roles = new ClaimRoleMapper(properties.access());
     if (acceptsTokens) {
+      TokenFailureLimit limit = new TokenFailureLimit(attempts, problems);
+      http.addFilterBefore(limit, BearerTokenAuthenticationFilter.class);
       http.oauth2ResourceServer(
           server ->
               server
-                  .authenticationEntryPoint(problems)
+                  .authenticationEntryPoint(limit)
                   .accessDeniedHandler(problems)
                   .jwt(jwt -> jwt.jwtAuthenticationConverter(roles.tokenConverter())));
     }
     if (hasIdentityProvider) {
+      SimpleUrlAuthenticationFailureHandler failureHandler =
+          new SimpleUrlAuthenticationFailureHandler("/?refused");
+      failureHandler.setAllowSessionCreation(false);
       http.oauth2Login(
           login ->
               login
                   .loginPage("/")
                   .defaultSuccessUrl("/", true)
-                  .failureUrl("/?refused")
+                  .failureHandler(failureHandler)
+                  .authorizationEndpoint(
+                      endpoint -> endpoint.authorizationRequestRepository(new LogInCookies(json)))
                   .userInfoEndpoint(
                       user -> user.userAuthoritiesMapper(roles.userAuthoritiesMapper())));
     }
     return http.build();
+  }
+
+  private static AuthenticationProvider localUsers(
+      OrderTimeoutProperties.Access settings, LogInAttempts attempts) {
+    return new LocalUserAuthentication(
+        new LocalUsers(settings).byName(),
+        new PasswordHashing(PasswordEncoderFactories.createDelegatingPasswordEncoder()),
+        attempts);
   }
 
   @Bean

@@ -2,17 +2,14 @@ package io.ordertimeout.orders.access;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import java.security.SecureRandom;
-import java.util.ArrayList;
 import java.util.Base64;
-import java.util.List;
+import java.util.HashMap;
 import java.util.Locale;
+import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.security.core.userdetails.User;
-import org.springframework.security.core.userdetails.UserDetails;
-import org.springframework.security.core.userdetails.UserDetailsService;
-import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 
 /**
  * The users {@code operator} and {@code viewer}, who log in with a password. They exist only if the
@@ -23,37 +20,49 @@ final class LocalUsers {
   private static final Logger log = LoggerFactory.getLogger(LocalUsers.class);
   private static final int RANDOM_BYTES = 18;
 
+  /**
+   * A user.
+   *
+   * @param name the user's name
+   * @param role what the user may do
+   * @param password the password, or its hash with the algorithm in braces before it
+   */
+  record User(String name, Role role, String password) {
+
+    boolean isHashed() {
+      return password.startsWith("{");
+    }
+
+    @Override
+    public String toString() {
+      return name;
+    }
+  }
+
   private final OrderTimeoutProperties.Access settings;
 
   LocalUsers(OrderTimeoutProperties.Access settings) {
     this.settings = settings;
   }
 
-  UserDetailsService userDetailsService() {
-    List<UserDetails> users = new ArrayList<>();
-    users.add(
-        user(
-            Role.OPERATOR,
-            isSet(settings.operatorPassword()) ? settings.operatorPassword() : generatePassword()));
-    if (isSet(settings.viewerPassword())) {
-      users.add(user(Role.VIEWER, settings.viewerPassword()));
+  /** Returns the users by name; generates the operator's password if none is configured. */
+  Map<String, User> byName() {
+    Map<String, User> users = new HashMap<>();
+    add(users, Role.OPERATOR, orElse(settings.operatorPassword(), LocalUsers::generatePassword));
+    String viewerPassword = settings.viewerPassword();
+    if (viewerPassword != null && !viewerPassword.isBlank()) {
+      add(users, Role.VIEWER, viewerPassword);
     }
-    return new InMemoryUserDetailsManager(users);
+    return Map.copyOf(users);
   }
 
-  private static boolean isSet(@Nullable String password) {
-    return password != null && !password.isBlank();
+  private static void add(Map<String, User> users, Role role, String password) {
+    String name = role.name().toLowerCase(Locale.ROOT);
+    users.put(name, new User(name, role, password));
   }
 
-  private static UserDetails user(Role role, @Nullable String password) {
-    String encoded =
-        password == null || password.startsWith("{")
-            ? String.valueOf(password)
-            : "{noop}" + password;
-    return User.withUsername(role.name().toLowerCase(Locale.ROOT))
-        .password(encoded)
-        .roles(role.name())
-        .build();
+  private static String orElse(@Nullable String password, Supplier<String> other) {
+    return password == null || password.isBlank() ? other.get() : password;
   }
 
   private static String generatePassword() {

@@ -3,6 +3,7 @@ package io.ordertimeout.orders.access;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
@@ -36,6 +37,9 @@ class SecurityProblemHandler
   public void commence(
       HttpServletRequest request, HttpServletResponse response, AuthenticationException failure)
       throws IOException {
+    if (isRefused(failure, response)) {
+      return;
+    }
     write(
         response,
         HttpStatus.UNAUTHORIZED,
@@ -48,7 +52,20 @@ class SecurityProblemHandler
   public void onAuthenticationFailure(
       HttpServletRequest request, HttpServletResponse response, AuthenticationException failure)
       throws IOException {
-    write(response, HttpStatus.UNAUTHORIZED, "wrong user name or password");
+    if (!isRefused(failure, response)) {
+      write(response, HttpStatus.UNAUTHORIZED, "wrong user name or password");
+    }
+  }
+
+  private boolean isRefused(AuthenticationException failure, HttpServletResponse response)
+      throws IOException {
+    if (!(failure instanceof RefusedLogInException refused)) {
+      return false;
+    }
+    long seconds = Math.max(1, refused.retryAfter().toSeconds());
+    response.setHeader(HttpHeaders.RETRY_AFTER, Long.toString(seconds));
+    write(response, refused.status(), String.valueOf(refused.getMessage()));
+    return true;
   }
 
   @Override

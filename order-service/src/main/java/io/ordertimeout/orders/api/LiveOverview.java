@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -34,11 +35,20 @@ class LiveOverview {
   /** After this time a subscriber has to reconnect and is authenticated again. */
   private static final Duration MAX_DURATION = Duration.ofMinutes(5);
 
-  private static final int MAX_SUBSCRIBERS = 100;
+  private static final int MAX_SUBSCRIBERS = 200;
+  private static final int MAX_OF_USER = 20;
+  private static final int MAX_OF_ADDRESS = 20;
 
   private static final class Subscriber {
     final SseEmitter emitter = new SseEmitter(MAX_DURATION.toMillis());
     final AtomicBoolean receiving = new AtomicBoolean();
+    final String user;
+    final String address;
+
+    Subscriber(String user, String address) {
+      this.user = user;
+      this.address = address;
+    }
   }
 
   private final Overview overview;
@@ -54,21 +64,45 @@ class LiveOverview {
     this.senders = senders;
   }
 
-  SseEmitter subscribe() {
-    if (subscribers.size() >= MAX_SUBSCRIBERS) {
-      throw new ResponseStatusException(
-          HttpStatus.SERVICE_UNAVAILABLE,
-          "all " + MAX_SUBSCRIBERS + " subscriptions are in use; poll /api/overview instead");
-    }
-    Subscriber subscriber = new Subscriber();
+  /**
+   * Adds a subscriber.
+   *
+   * @param user the name of the user
+   * @param address the address of the client
+   */
+  SseEmitter subscribe(String user, String address) {
+    Subscriber subscriber = new Subscriber(user, ClientAddress.group(address));
     subscriber.emitter.onCompletion(() -> subscribers.remove(subscriber));
     subscriber.emitter.onTimeout(subscriber.emitter::complete);
     subscriber.emitter.onError(failure -> subscribers.remove(subscriber));
-    subscribers.add(subscriber);
+    add(subscriber);
     if (closing) {
       subscriber.emitter.complete();
     }
     return subscriber.emitter;
+  }
+
+  private synchronized void add(Subscriber subscriber) {
+    if (subscribers.size() >= MAX_SUBSCRIBERS) {
+      throw limit(HttpStatus.SERVICE_UNAVAILABLE, MAX_SUBSCRIBERS, "");
+    }
+    if (count(other -> other.user.equals(subscriber.user)) >= MAX_OF_USER) {
+      throw limit(HttpStatus.TOO_MANY_REQUESTS, MAX_OF_USER, " of " + subscriber.user);
+    }
+    if (count(other -> other.address.equals(subscriber.address)) >= MAX_OF_ADDRESS) {
+      throw limit(HttpStatus.TOO_MANY_REQUESTS, MAX_OF_ADDRESS, " of " + subscriber.address);
+    }
+    subscribers.add(subscriber);
+  }
+
+  private long count(Predicate<Subscriber> condition) {
+    return subscribers.stream().filter(condition).count();
+  }
+
+  private static ResponseStatusException limit(HttpStatus status, int max, String whose) {
+    return new ResponseStatusException(
+        status,
+        "all " + max + " subscriptions" + whose + " are in use; poll /api/overview instead");
   }
 
   /** Completes all subscriptions, because a graceful shutdown waits for every open request. */

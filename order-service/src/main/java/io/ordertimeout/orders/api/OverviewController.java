@@ -1,6 +1,8 @@
 package io.ordertimeout.orders.api;
 
 import io.ordertimeout.orders.operator.status.Overview;
+import jakarta.servlet.http.HttpServletRequest;
+import java.security.Principal;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -33,7 +35,7 @@ class OverviewController {
 
   /** Streams the overview every second, as server-sent events named {@code overview}. */
   @GetMapping("/live")
-  SseEmitter live() {
-    return live.subscribe();
+  SseEmitter live(Principal user, HttpServletRequest request) {
+    return live.subscribe(user.getName(), request.getRemoteAddr());
   }
 }

@@ -1,14 +1,16 @@
 package io.ordertimeout.orders.audit;
 
+import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
 import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
 
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Collection;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -82,11 +84,21 @@ public class AuditLog {
       """
           .formatted(COLUMNS);
 
-  // now() is stable, so that the index bounds the comparison.
-  private static final String RECENT_SUBJECTS =
+  private static final String AFTER =
+      "select %s from operator_action where id > ? order by id limit ?".formatted(COLUMNS);
+
+  // By the index on the time; ids ascend in time except for simultaneous actions.
+  private static final String LATEST_ID_BEFORE =
       """
-      select distinct subject from operator_action
-      where at > now() - make_interval(secs => ?) and action = any(?::text[])
+      select coalesce(max(id), 0) from (
+        select id from operator_action where at < now() - make_interval(secs => ?)
+        order by at desc limit 1) latest
+      """;
+
+  private static final String PURGE =
+      """
+      delete from operator_action where id = any(array(
+        select id from operator_action where at < ? order by at limit ?))
       """;
 
   private final JdbcTemplate jdbc;
@@ -180,13 +192,20 @@ public class AuditLog {
         .list();
   }
 
-  /** Returns the subjects of recent actions of some kinds; O(result) by an index on the time. */
-  public List<String> recentSubjects(Collection<Kind> kinds, Duration within) {
-    return jdbc.queryForList(
-        RECENT_SUBJECTS,
-        String.class,
-        within.toMillis() / 1e3,
-        kinds.stream().map(Kind::name).toArray(String[]::new));
+  /** Returns at most {@code limit} actions with greater ids, the lowest first; O(result). */
+  public List<OperatorAction> after(long id, int limit) {
+    return jdbc.query(AFTER, this::action, id, limit);
+  }
+
+  /** Returns the id of the latest action that is older than that; 0 if there is none. */
+  public long latestIdBefore(Duration age) {
+    return Objects.requireNonNull(
+        jdbc.queryForObject(LATEST_ID_BEFORE, Long.class, age.toMillis() / 1e3));
+  }
+
+  /** Deletes at most {@code limit} actions that were taken before a time; returns how many. */
+  public int purge(Instant before, int limit) {
+    return jdbc.update(PURGE, parameter(before), limit);
   }
 
   /** Returns whether an earlier request asked for the same. */

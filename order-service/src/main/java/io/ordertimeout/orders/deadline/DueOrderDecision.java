@@ -6,6 +6,8 @@ import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstan
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
 import io.ordertimeout.orders.outbox.OutboxRows;
+import io.ordertimeout.orders.platform.kafka.ReadBackState;
+import io.ordertimeout.orders.platform.kafka.StoredPositions;
 import io.ordertimeout.orders.suspension.ExpiryHolds;
 import io.ordertimeout.orders.suspension.ExpiryPauses;
 import io.ordertimeout.orders.suspension.Interruptions;
@@ -14,14 +16,18 @@ import io.ordertimeout.orders.suspension.ShardHeartbeats;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import org.apache.kafka.common.TopicPartition;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
  * The statements that decide due orders. {@link #cancel} is the only statement that cancels, and it
  * carries every condition itself: the order is pending, its deadline has passed by Postgres's clock
- * and by the payment watermark, it is neither parked, held nor paused, and no interruption is left
- * by which its deadline has to move. Thread-safe.
+ * and by the payment watermark, the positions that Postgres itself contains have reached the ends
+ * of the watermark, everything that was published is reflected in Postgres, the order is neither
+ * parked, held nor paused, and no interruption is left by which its deadline has to move. What an
+ * instance remembers may be outdated, or ahead of a Postgres that has lost commits; the statement
+ * is neither. Thread-safe.
  */
 @Repository
 public class DueOrderDecision {
@@ -47,6 +53,9 @@ public class DueOrderDecision {
         where %s
           and deadline + make_interval(secs => :graceSeconds)
             <= least(:watermark::timestamptz, clock_timestamp())
+          and :watermark::timestamptz <= clock_timestamp()
+          and %s
+          and %s
           and %s
           and %s
           and %s
@@ -65,6 +74,8 @@ public class DueOrderDecision {
       """
           .formatted(
               PENDING,
+              StoredPositions.REACH_ENDS,
+              ReadBackState.IS_COMPLETE,
               ParkedOrders.NOT_PARKED,
               ExpiryHolds.NOT_HELD,
               ExpiryPauses.NOT_PAUSED,
@@ -114,15 +125,24 @@ public class DueOrderDecision {
   /**
    * Cancels those of the orders that may be cancelled, and writes their events; one transaction.
    *
-   * @param watermark the time up to which all payments of the shard are stored
+   * @param watermark read after the orders had come due
    */
-  public List<OrderCancelled> cancel(int shard, long[] ids, Instant watermark) {
+  public List<OrderCancelled> cancel(int shard, long[] ids, Watermark watermark) {
+    List<TopicPartition> ends = List.copyOf(watermark.ends().keySet());
     return client
         .sql(CANCEL)
         .param("ids", ids)
         .param("shard", shard)
         .param("graceSeconds", graceSeconds)
-        .param("watermark", parameter(watermark))
+        .param("watermark", parameter(watermark.time()))
+        .param("endTopics", ends.stream().map(TopicPartition::topic).toArray(String[]::new))
+        .param("endPartitions", ends.stream().mapToInt(TopicPartition::partition).toArray())
+        .param(
+            "endTopicIds",
+            ends.stream()
+                .map(end -> String.valueOf(watermark.topicIds().get(end.topic())))
+                .toArray(String[]::new))
+        .param("endOffsets", ends.stream().mapToLong(watermark.ends()::get).toArray())
         .param("longestSilence", longestSilence)
         .query(OutboxRows::cancelled)
         .list();

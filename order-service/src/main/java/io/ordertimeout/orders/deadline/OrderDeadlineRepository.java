@@ -89,7 +89,9 @@ public interface OrderDeadlineRepository extends Repository<OrderDeadline, Strin
       nativeQuery = true,
       value =
           """
-          update order_deadline set deadline = :deadline, extended_until = clock_timestamp()
+          update order_deadline set
+            deadline = :deadline, extended_until = clock_timestamp(),
+            latest_deadline = greatest(deadline, latest_deadline)
           where order_id = :orderId and state = 'PENDING'
           """)
   int moveDeadline(String orderId, Instant deadline);

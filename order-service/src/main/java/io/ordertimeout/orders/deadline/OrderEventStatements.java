@@ -38,6 +38,10 @@ class OrderEventStatements {
       @Nullable String paymentId,
       @Nullable Amount amount) {
 
+    boolean isDueBefore(Instant time) {
+      return deadline != null && deadline.isBefore(time);
+    }
+
     PendingOrder pending() {
       if (deadline == null) {
         throw new IllegalStateException("an order without a deadline cannot be pending: " + id);
@@ -107,8 +111,19 @@ class OrderEventStatements {
         payment_id = excluded.payment_id,
         paid_at = excluded.paid_at,
         closed_at = excluded.closed_at,
-        close_reason = excluded.close_reason
+        close_reason = excluded.close_reason,
+        settled_in = nullif(excluded.shard, d.shard)
       where d.state = 'PENDING'
+      returning %s
+      """
+          .formatted(ROW);
+
+  private static final String CLOSE_PURGED =
+      """
+      update order_deadline d set
+        state = 'CLOSED', decided_at = clock_timestamp(), decided_by = 'STALE'
+      where d.order_id = any(:orderIds::text[]) and d.state = 'PENDING'
+        and d.deadline < (select orders_before from purge_horizon)
       returning %s
       """
           .formatted(ROW);
@@ -166,6 +181,19 @@ class OrderEventStatements {
             "closedAts", texts(events, e -> e instanceof Closed closed ? closed.closedAt() : null))
         .param(
             "closeReasons", texts(events, e -> e instanceof Closed closed ? closed.reason() : null))
+        .query(OrderEventStatements::row)
+        .list();
+  }
+
+  /**
+   * Closes those of the newly registered orders as stale that may have been decided and purged
+   * before. Needs a snapshot that is later than the registration, so that a purge that is running
+   * at the same time is seen.
+   */
+  List<Row> closePurged(Collection<String> orderIds) {
+    return client
+        .sql(CLOSE_PURGED)
+        .param("orderIds", orderIds.toArray(String[]::new))
         .query(OrderEventStatements::row)
         .list();
   }

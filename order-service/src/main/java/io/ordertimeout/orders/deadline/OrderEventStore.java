@@ -5,8 +5,10 @@ import static io.ordertimeout.orders.deadline.OrderState.PENDING;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.deadline.OrderEventStatements.Row;
 import io.ordertimeout.orders.outbox.OutboxEvent;
+import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -36,16 +38,22 @@ public class OrderEventStore {
 
   private static final Logger log = LoggerFactory.getLogger(OrderEventStore.class);
 
+  /** No order with a later deadline is purged. */
+  private static final Duration NEVER_PURGED_WITHIN = Duration.ofMinutes(30);
+
   private final OrderEventStatements statements;
   private final PaymentConflicts paymentConflicts;
+  private final DatabaseClock clock;
   private final Duration staleAfter;
 
   OrderEventStore(
       OrderEventStatements statements,
       PaymentConflicts paymentConflicts,
+      DatabaseClock clock,
       OrderTimeoutProperties properties) {
     this.statements = statements;
     this.paymentConflicts = paymentConflicts;
+    this.clock = clock;
     this.staleAfter = properties.deadline().staleAfter();
   }
 
@@ -86,7 +94,7 @@ public class OrderEventStore {
           count(created, Outcome.DUPLICATE);
         }
       }
-      for (Row row : statements.register(first.values(), staleAfter)) {
+      for (Row row : register(first.values())) {
         OrderCreated event = Objects.requireNonNull(first.remove(row.orderId()));
         if (row.state() == PENDING) {
           toArm.add(row.pending());
@@ -104,6 +112,24 @@ public class OrderEventStore {
           toArm.add(row.pending());
         }
       }
+    }
+
+    /** Registers orders; an interruption does not bring back an order that may have been purged. */
+    private List<Row> register(Collection<OrderCreated> orders) {
+      List<Row> registered = statements.register(orders, staleAfter);
+      Instant before = clock.now().minus(NEVER_PURGED_WITHIN);
+      List<String> longDue =
+          registered.stream()
+              .filter(row -> row.state() == PENDING && row.isDueBefore(before))
+              .map(Row::orderId)
+              .toList();
+      if (longDue.isEmpty()) {
+        return registered;
+      }
+      Map<String, Row> closed =
+          statements.closePurged(longDue).stream()
+              .collect(Collectors.toMap(Row::orderId, Function.identity()));
+      return registered.stream().map(row -> closed.getOrDefault(row.orderId(), row)).toList();
     }
 
     void settle(List<OrderSettled> events) {
@@ -145,6 +171,7 @@ public class OrderEventStore {
       // A second statement, because only its snapshot is sure to contain what stopped the first.
       rows.putAll(find(unknown));
       List<OrderSettled.Paid> conflicting = new ArrayList<>();
+      List<OrderSettled.Paid> withoutEffect = new ArrayList<>();
       for (OrderSettled event : late) {
         Row row = rows.get(event.orderId());
         if (row == null) {
@@ -152,9 +179,13 @@ public class OrderEventStore {
               "the order was purged while its event was being stored; storing it again will succeed");
         }
         countMisplaced(row, event.shard());
+        // A former owner of the shard may have settled the order after its wheel was rebuilt.
+        toDisarm.add(new PendingOrder(row.id(), row.shard(), 0));
         Outcome outcome = lateOutcome(event, row);
         if (outcome == Outcome.CONFLICT && event instanceof OrderSettled.Paid payment) {
           conflicting.add(payment);
+        } else if (outcome != Outcome.DUPLICATE && event instanceof OrderSettled.Paid payment) {
+          withoutEffect.add(payment);
         }
         count(counts(event), outcome);
       }
@@ -163,6 +194,9 @@ public class OrderEventStore {
             "{} payments arrived for orders that are already paid, the last for row {}",
             paid.getOrDefault(Outcome.SECOND_PAYMENT, 0),
             secondPaymentOf);
+      }
+      if (!withoutEffect.isEmpty()) {
+        paymentConflicts.keepWithoutEffect(withoutEffect);
       }
       if (!conflicting.isEmpty()) {
         conflicts = paymentConflicts.raise(conflicting);

@@ -56,6 +56,22 @@ public class PaymentConflicts {
       """
           .formatted(OutboxRows.INSERT_CONFLICTS);
 
+  private static final String KEEP_WITHOUT_EFFECT =
+      """
+      insert into payment_without_effect (order_id, payment_id, paid_at)
+      select distinct on (order_id, payment_id) order_id, payment_id, paid_at
+      from unnest(:orderIds::text[], :paymentIds::text[], :paidAts::timestamptz[])
+        as i(order_id, payment_id, paid_at)
+      order by order_id, payment_id
+      on conflict do nothing
+      """;
+
+  private static final String WITHOUT_EFFECT =
+      """
+      select order_id, payment_id, paid_at from payment_without_effect
+      where order_id = any(:orderIds::text[])
+      """;
+
   private static final String OF_ORDER =
       """
       select payment_id, paid_at, detected_at, published_at from payment_conflict
@@ -79,6 +95,35 @@ public class PaymentConflicts {
         .param("paymentIds", OrderEventStatements.texts(payments, OrderSettled.Paid::paymentId))
         .param("paidAts", OrderEventStatements.texts(payments, OrderSettled.Paid::paidAt))
         .query(OutboxRows::event)
+        .list();
+  }
+
+  /**
+   * Keeps payments that changed nothing, in case their order turns out to be cancelled. Needs a
+   * surrounding transaction.
+   */
+  void keepWithoutEffect(Collection<OrderSettled.Paid> payments) {
+    client
+        .sql(KEEP_WITHOUT_EFFECT)
+        .param("orderIds", OrderEventStatements.texts(payments, OrderSettled.Paid::orderId))
+        .param("paymentIds", OrderEventStatements.texts(payments, OrderSettled.Paid::paymentId))
+        .param("paidAts", OrderEventStatements.texts(payments, OrderSettled.Paid::paidAt))
+        .update();
+  }
+
+  /** Returns the payments of those orders that changed nothing. */
+  List<OrderSettled.Paid> withoutEffect(Collection<String> orderIds) {
+    return client
+        .sql(WITHOUT_EFFECT)
+        .param("orderIds", orderIds.toArray(String[]::new))
+        .query(
+            (row, number) ->
+                new OrderSettled.Paid(
+                    row.getString("order_id"),
+                    0,
+                    Instant.EPOCH,
+                    row.getString("payment_id"),
+                    requiredInstant(row, "paid_at")))
         .list();
   }
 

@@ -1,5 +1,7 @@
 package io.ordertimeout.orders.deadline;
 
+import io.ordertimeout.orders.suspension.ExpiryHolds;
+import io.ordertimeout.orders.suspension.ExpiryPauses;
 import io.ordertimeout.orders.suspension.ParkedOrders;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -13,6 +15,14 @@ import org.springframework.stereotype.Repository;
 public class PendingOrderStatistics {
 
   /**
+   * The orders that are past their deadlines.
+   *
+   * @param overdue those that should have been decided
+   * @param suspended those that a pause or hold keeps from being decided
+   */
+  public record PastDue(long overdue, long suspended) {}
+
+  /**
    * What the orders of one currency that come due within one minute amount to.
    *
    * @param currency the currency
@@ -21,24 +31,43 @@ public class PendingOrderStatistics {
    */
   public record DueAmount(String currency, int minute, BigDecimal amount) {}
 
+  // The windows of a shard are read from the ends of its part of an index, however many orders lie
+  // between them. The newest are read, too, because orders under a pause collect among the oldest.
   // now() is stable, so that the index bounds the comparison: clock_timestamp() would read all
   // rows.
-  private static final String OVERDUE =
+  private static final String PAST_DUE =
       """
-      select coalesce(sum(overdue.orders), 0)
-      from generate_series(
-        0, (select max(shard) from order_deadline where state = 'PENDING')) as s(shard)
-      cross join lateral (
-        select count(*) as orders from (
-          select from order_deadline d
-          where d.shard = s.shard and state = 'PENDING'
-            and deadline < now() - make_interval(secs => :seconds)
-            and %s
-          limit :limit
-        ) late
-      ) overdue
+      with paused as materialized (%s), held as materialized (%s)
+      select count(*) filter (where not suspended) as overdue,
+        count(*) filter (where suspended) as suspended
+      from (
+        select exists (select from held where held.shard = d.shard)
+            or exists (select from paused p where p.channel is null or p.channel = d.channel)
+          as suspended
+        from generate_series(
+          0, (select max(shard) from order_deadline where state = 'PENDING')) as s(shard)
+        cross join lateral (%s union %s) d
+        where %s
+      ) past_due
       """
-          .formatted(ParkedOrders.NOT_PARKED);
+          .formatted(
+              ExpiryPauses.PAUSED_CHANNELS,
+              ExpiryHolds.HELD_SHARDS,
+              window("asc"),
+              window("desc"),
+              ParkedOrders.NOT_PARKED);
+
+  private static String window(String direction) {
+    return """
+    (
+      select o.order_id, o.shard, o.channel from order_deadline o
+      where o.shard = s.shard and o.state = 'PENDING'
+        and o.deadline < now() - make_interval(secs => :seconds)
+      order by o.deadline %s, o.id %s
+      limit :window
+    )"""
+        .formatted(direction, direction);
+  }
 
   private static final String PENDING_IN_SHARDS =
       """
@@ -68,14 +97,14 @@ public class PendingOrderStatistics {
    * Counts the orders of all shards, owned or not, that are that long past their deadlines, parked
    * ones excluded.
    *
-   * @param limitPerShard where counting stops, in each shard
+   * @param window how many orders of each shard are counted, of the oldest and of the newest
    */
-  public long overdue(Duration by, int limitPerShard) {
+  public PastDue pastDue(Duration by, int window) {
     return client
-        .sql(OVERDUE)
+        .sql(PAST_DUE)
         .param("seconds", by.toMillis() / 1e3)
-        .param("limit", limitPerShard)
-        .query(Long.class)
+        .param("window", window)
+        .query(PastDue.class)
         .single();
   }
 

@@ -11,6 +11,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.ResultSetExtractor;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -58,6 +59,13 @@ public class PendingOrders {
       """
       select id, deadline from order_deadline d
       where id = any(:ids::bigint[]) and shard = :shard and state = 'PENDING' and %s
+      """
+          .formatted(ParkedOrders.NOT_PARKED);
+
+  private static final String SUSPENDED_OR_SETTLED_ELSEWHERE =
+      """
+      select id from order_deadline d
+      where id = any(:ids::bigint[]) and shard = :shard and (d.settled_in is not null or not (%s))
       """
           .formatted(ParkedOrders.NOT_PARKED);
 
@@ -115,6 +123,20 @@ public class PendingOrders {
                   PendingOrder.millisRoundedUp(requiredInstant(row, "deadline")));
             });
     return deadlinesMillis;
+  }
+
+  /**
+   * Returns those of the orders that left the pending ones without notice to the owner of their
+   * shard: they are parked, or a payment or closing in another partition settled them.
+   */
+  public Set<Long> leftWithoutNotice(int shard, long[] ids) {
+    return Set.copyOf(
+        client
+            .sql(SUSPENDED_OR_SETTLED_ELSEWHERE)
+            .param("ids", ids)
+            .param("shard", shard)
+            .query(Long.class)
+            .list());
   }
 
   /** Returns the present state of changed orders, as far as they belong to those shards. */

@@ -5,7 +5,9 @@ import io.ordertimeout.orders.outbox.OutboxRows;
 import java.math.BigDecimal;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import org.apache.kafka.common.TopicPartition;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
@@ -16,6 +18,14 @@ import org.springframework.stereotype.Repository;
 @Repository
 public class PublishedEvents {
 
+  /**
+   * An event that Kafka has acknowledged.
+   *
+   * @param partition where it was published
+   * @param offset its offset there; -1 if the broker did not report it
+   */
+  public record Publication(OutboxEvent event, TopicPartition partition, long offset) {}
+
   private static final String RECORD =
       """
       with published as (
@@ -25,10 +35,16 @@ public class PublishedEvents {
         from published p
         where p.kind = 'ORDER_PAYMENT_CONFLICT'
           and c.order_id = p.order_id and c.payment_id = p.payment_id
+      ), locked as (
+        -- In the order in which batches of events are stored, so that the two cannot deadlock.
+        select d.order_id from order_deadline d
+        join published p on p.kind = 'ORDER_CANCELLED' and d.order_id = p.order_id
+        order by d.order_id
+        for update of d
       ), cancelled as (
         update order_deadline d set published_at = clock_timestamp()
-        from published p
-        where p.kind = 'ORDER_CANCELLED' and d.order_id = p.order_id
+        from locked l
+        where d.order_id = l.order_id
         returning d.currency, d.amount
       )
       select currency, sum(amount) as amount from cancelled
@@ -44,16 +60,18 @@ public class PublishedEvents {
   }
 
   /**
-   * Records that Kafka has acknowledged the events.
+   * Records the publication of events.
    *
    * @return the amounts of the cancelled orders, by currency
    */
-  public Map<String, BigDecimal> record(Collection<OutboxEvent> events) {
+  public Map<String, BigDecimal> record(Collection<Publication> publications) {
+    List<OutboxEvent> events = publications.stream().map(Publication::event).toList();
     Map<String, BigDecimal> amounts = new HashMap<>();
     client
         .sql(RECORD)
-        .param("shards", OutboxRows.shards(events))
-        .param("ids", OutboxRows.ids(events))
+        .param("kinds", OutboxRows.kinds(events))
+        .param("orderIds", OutboxRows.orderIds(events))
+        .param("paymentIds", OutboxRows.paymentIds(events))
         .query(
             row -> {
               amounts.put(row.getString("currency"), row.getBigDecimal("amount"));

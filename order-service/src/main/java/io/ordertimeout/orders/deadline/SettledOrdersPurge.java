@@ -9,15 +9,23 @@ import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.suspension.ParkedOrders;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Deletes orders and conflicts that are older than the retention. Every instance runs the purge;
- * two instances that purge at the same time do no harm. Small batches keep the transactions short.
+ * Deletes orders whose decision and deadline no longer matter, with their conflicts and whatever
+ * parked them. Every instance runs the purge; two instances that purge at the same time skip each
+ * other's rows. Small batches keep the transactions short; O(purged orders) by indexes.
+ *
+ * <p>An order is kept until both its decision and its latest deadline are older than the retention
+ * and than {@code stale-after}. The purge announces the horizon before it deletes anything, and no
+ * order with an earlier deadline becomes pending again. If only the payment or closing of an order
+ * is known, the deadline that its creation may still bring is at most {@code max-timeout} away.
  */
 @Component
 class SettledOrdersPurge {
@@ -25,46 +33,66 @@ class SettledOrdersPurge {
   private static final Logger log = LoggerFactory.getLogger(SettledOrdersPurge.class);
   private static final int BATCH = 5_000;
 
-  private static final String PURGE_SETTLED =
+  private static final String ANNOUNCE =
+      "update purge_horizon set orders_before = :before where orders_before < :before";
+
+  private static final String CREATED =
       """
-      delete from order_deadline where order_id in (
-        select order_id from order_deadline
-        where state <> 'PENDING' and decided_at < ?
-        order by decided_at limit ?
-      )
+      select order_id from order_deadline
+      where state <> 'PENDING' and deadline is not null
+        and greatest(decided_at, deadline, latest_deadline) < :before
+      order by greatest(decided_at, deadline, latest_deadline)
+      limit :limit
+      for update skip locked
       """;
 
-  private static final String PURGE_CONFLICTS =
+  private static final String WITHOUT_CREATION =
       """
-      delete from payment_conflict where (order_id, payment_id) in (
-        select order_id, payment_id from payment_conflict
-        where detected_at < ?
-        order by detected_at limit ?
-      )
+      select order_id from order_deadline
+      where deadline is null and decided_at < :before
+      order by decided_at
+      limit :limit
+      for update skip locked
       """;
 
-  private static final String NOT_PENDING =
-      """
-      not exists (
-        select from order_deadline d where d.order_id = p.order_id and d.state = 'PENDING')""";
+  private static final String DELETE_CONFLICTS =
+      "delete from payment_conflict where order_id = any(:orderIds::text[])";
 
-  private final JdbcTemplate jdbc;
+  private static final String DELETE_PAYMENTS_WITHOUT_EFFECT =
+      "delete from payment_without_effect where order_id = any(:orderIds::text[])";
+
+  private static final String DELETE_ORDERS =
+      "delete from order_deadline where order_id = any(:orderIds::text[])";
+
+  private static final String UNKNOWN =
+      "not exists (select from order_deadline d where d.order_id = p.order_id)";
+
+  private final JdbcClient client;
+  private final TransactionTemplate transactions;
   private final ParkedOrders parked;
   private final DatabaseClock clock;
   private final Duration retention;
+  private final Duration retentionWithoutCreation;
   private final StepHealth health;
 
   SettledOrdersPurge(
-      JdbcTemplate jdbc,
+      JdbcClient client,
+      TransactionTemplate transactions,
       ParkedOrders parked,
       DatabaseClock clock,
       StepHealthRegistry registry,
       OrderTimeoutProperties properties) {
-    this.jdbc = jdbc;
+    this.client = client;
+    this.transactions = transactions;
     this.parked = parked;
     this.clock = clock;
     this.health = registry.step("purge");
-    this.retention = properties.deadline().retention();
+    OrderTimeoutProperties.Deadline deadline = properties.deadline();
+    this.retention =
+        deadline.retention().compareTo(deadline.staleAfter()) > 0
+            ? deadline.retention()
+            : deadline.staleAfter();
+    this.retentionWithoutCreation = retention.plus(deadline.longestWait());
   }
 
   @Scheduled(
@@ -73,24 +101,49 @@ class SettledOrdersPurge {
   void purge() {
     try {
       Instant before = clock.now().minus(retention);
-      int purged = purge(PURGE_SETTLED, before) + purge(PURGE_CONFLICTS, before);
-      purged += parked.purge(before, NOT_PENDING);
+      Instant beforeWithoutCreation = clock.now().minus(retentionWithoutCreation);
+      client.sql(ANNOUNCE).param("before", parameter(before)).update();
+      int purged =
+          purge(CREATED, before)
+              + purge(WITHOUT_CREATION, beforeWithoutCreation)
+              + parked.purge(beforeWithoutCreation, UNKNOWN);
       if (purged > 0) {
-        log.info("Purged {} rows settled before {}", purged, before);
+        log.info("Purged {} rows of orders that were decided and due before {}", purged, before);
       }
       health.succeeded();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       health.failed("settled orders are kept until the next purge", e);
     }
   }
 
-  private int purge(String statement, Instant before) {
+  private int purge(String selection, Instant before) {
     int total = 0;
     int deleted;
     do {
-      deleted = jdbc.update(statement, parameter(before), BATCH);
+      deleted =
+          Objects.requireNonNull(transactions.execute(status -> purgeBatch(selection, before)));
       total += deleted;
     } while (deleted == BATCH && !Thread.currentThread().isInterrupted());
     return total;
+  }
+
+  // In separate statements: while a row is locked, no conflict can be raised for its order, and
+  // the later statements see all that were raised before.
+  private int purgeBatch(String selection, Instant before) {
+    String[] orderIds =
+        client
+            .sql(selection)
+            .param("before", parameter(before))
+            .param("limit", BATCH)
+            .query(String.class)
+            .list()
+            .toArray(String[]::new);
+    if (orderIds.length == 0) {
+      return 0;
+    }
+    client.sql(DELETE_CONFLICTS).param("orderIds", orderIds).update();
+    client.sql(DELETE_PAYMENTS_WITHOUT_EFFECT).param("orderIds", orderIds).update();
+    parked.releaseAll(orderIds);
+    return client.sql(DELETE_ORDERS).param("orderIds", orderIds).update();
   }
 }

@@ -7,6 +7,7 @@ import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.deadline.DueOrderDecision;
 import io.ordertimeout.orders.deadline.DueOrderDecision.LeftPending;
+import io.ordertimeout.orders.deadline.Watermark;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
 import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
 import io.ordertimeout.orders.platform.monitoring.DecisionDelayMetrics;
@@ -27,6 +28,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
@@ -55,6 +57,9 @@ public class Expiry implements SmartLifecycle {
 
   /** No order that is due stays in the wheel for longer than this until it is retried. */
   public static final long LONGEST_RETRY_MILLIS = 2 * PAUSED_RETRY_MILLIS;
+
+  private static final String CONSEQUENCE =
+      "due orders could not be decided; they stay pending and are retried";
 
   /** Takes orders back into the wheel of their shard. */
   @FunctionalInterface
@@ -123,34 +128,55 @@ public class Expiry implements SmartLifecycle {
    */
   public void expire(DueBatch batch, Rearm rearm) {
     Instant dueAt = clock.now();
+    awaitWatermark(batch, dueAt, rearm, this::limitRate);
+  }
+
+  /** Continues, on a thread of the expiry, with a watermark that is asked for from now on. */
+  private void awaitWatermark(DueBatch batch, Instant dueAt, Rearm rearm, Consumer<Attempt> then) {
     watermark.whenPassed(
         batch.shard(),
         Instant.ofEpochMilli(batch.latestDeadlineMillis()).plus(settlementGrace),
-        watermark -> {
-          Attempt attempt = new Attempt(batch, watermark, dueAt, clock.now(), rearm);
-          threads.execute(() -> schedule(attempt));
-        });
+        passed -> submit(new Attempt(batch, passed, dueAt, clock.now(), rearm), then));
+  }
+
+  private void submit(Attempt attempt, Consumer<Attempt> then) {
+    try {
+      threads.execute(() -> then.accept(attempt));
+    } catch (Error e) {
+      // Such as a thread that cannot be created: the batch must not be lost.
+      CompletableFuture.delayedExecutor(retryDelay.toNanos(), TimeUnit.NANOSECONDS, Runnable::run)
+          .execute(() -> submit(attempt, then));
+      health.failed(CONSEQUENCE, e);
+    }
+  }
+
+  /**
+   * Attempts again with another watermark, because this one may stem from a server that is gone.
+   */
+  private void attemptAgain(Attempt attempt) {
+    awaitWatermark(attempt.batch, attempt.dueAt, attempt.rearm, this::attempt);
   }
 
   /**
    * A batch on its way to a decision.
    *
-   * @param watermark the shard's watermark, which has passed all deadlines of the batch
+   * @param watermark the shard's watermark, which has passed all deadlines of the batch and was
+   *     read after they had come due
    * @param dueAt when the wheel handed the batch out
    * @param passedAt when the watermark had passed it
    */
   private record Attempt(
-      DueBatch batch, Instant watermark, Instant dueAt, Instant passedAt, Rearm rearm) {
+      DueBatch batch, Watermark watermark, Instant dueAt, Instant passedAt, Rearm rearm) {
 
     int shard() {
       return batch.shard();
     }
   }
 
-  private void schedule(Attempt attempt) {
+  private void limitRate(Attempt attempt) {
     long waitNanos = rateLimiter.nanosUntilNext(attempt.batch.size());
     if (waitNanos > 0) {
-      runLater(waitNanos, () -> attempt(attempt));
+      runLater(waitNanos, () -> attemptAgain(attempt));
     } else {
       attempt(attempt);
     }
@@ -168,9 +194,12 @@ public class Expiry implements SmartLifecycle {
       }
       batch.done();
       health.succeeded();
-    } catch (RuntimeException e) {
-      health.failed("due orders could not be decided; they stay pending and are retried", e);
-      runLater(retryDelay.toNanos(), () -> attempt(attempt));
+    } catch (RuntimeException | Error e) {
+      // First, because the report of an error may fail like what it reports.
+      runLater(retryDelay.toNanos(), () -> attemptAgain(attempt));
+      // The decision may be committed although its result was lost, and with it the events.
+      relay.findLeftBehind();
+      health.failed(CONSEQUENCE, e);
     }
   }
 

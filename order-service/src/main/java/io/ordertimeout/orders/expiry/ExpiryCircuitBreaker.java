@@ -8,6 +8,8 @@ import io.ordertimeout.orders.audit.OperatorAction.Kind;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
 import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
 import io.ordertimeout.orders.platform.monitoring.ActivityCounters.Counts;
+import io.ordertimeout.orders.platform.monitoring.StepHealth;
+import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.suspension.ExpiryPauses;
 import io.ordertimeout.orders.suspension.ExpiryPauses.NewPause;
@@ -49,6 +51,7 @@ class ExpiryCircuitBreaker {
   private final AuditLog audit;
   private final TransactionTemplate transactions;
   private final DatabaseClock clock;
+  private final StepHealth step;
   private final OrderTimeoutProperties.CircuitBreaker settings;
 
   /** The window, oldest first; guarded by this. */
@@ -70,6 +73,7 @@ class ExpiryCircuitBreaker {
       AuditLog audit,
       TransactionTemplate transactions,
       DatabaseClock clock,
+      StepHealthRegistry steps,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
     this.activity = activity;
@@ -77,8 +81,11 @@ class ExpiryCircuitBreaker {
     this.audit = audit;
     this.transactions = transactions;
     this.clock = clock;
+    this.step = steps.step("circuit-breaker");
     this.settings = properties.breaker();
     pauses.onChange(this::pausesChanged);
+    // The window begins with the clock, which is set before the first record is read.
+    clock.onChange(this::sample);
     Gauge.builder("order.timeout.breaker.ratio", this, ExpiryCircuitBreaker::ratio)
         .description("Cancellations per registration within the circuit breaker's window")
         .register(meters);
@@ -167,8 +174,14 @@ class ExpiryCircuitBreaker {
 
   @Scheduled(fixedDelay = 1_000)
   void sample() {
-    if (settings.enabled() && clock.isSet()) {
+    if (!settings.enabled() || !clock.isSet()) {
+      return;
+    }
+    try {
       sample(clock.now(), activity.counts());
+      step.succeeded();
+    } catch (RuntimeException | Error e) {
+      step.failed("the circuit breaker judges by an outdated window", e);
     }
   }
 

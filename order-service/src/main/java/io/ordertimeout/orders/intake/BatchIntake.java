@@ -6,25 +6,32 @@ import io.ordertimeout.orders.deadline.OrderEventBatch;
 import io.ordertimeout.orders.deadline.OrderEventStore;
 import io.ordertimeout.orders.deadline.OrderSettled;
 import io.ordertimeout.orders.deadline.StoredBatch;
+import io.ordertimeout.orders.intake.HeldBackPartitions.HeldBack;
 import io.ordertimeout.orders.intake.deadletter.DeadLetterPublisher;
+import io.ordertimeout.orders.intake.deadletter.DeadLetterPublisher.Sent;
 import io.ordertimeout.orders.intake.decoding.DecodedRecord;
 import io.ordertimeout.orders.intake.decoding.EventDecoder;
 import io.ordertimeout.orders.intake.decoding.Printable;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.platform.kafka.StoredPositions;
+import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.platform.postgres.RejectedRow;
 import io.ordertimeout.orders.platform.tracing.OrderSpan;
 import io.ordertimeout.orders.platform.tracing.OrderTraces;
 import io.ordertimeout.orders.relay.OutboxRelay;
 import io.ordertimeout.orders.shard.Shards;
 import io.ordertimeout.orders.suspension.ParkedOrders;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BinaryOperator;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
@@ -38,13 +45,16 @@ import org.springframework.transaction.support.TransactionTemplate;
 /**
  * Takes in batches of records: decodes them, stores their events, and then notifies the wheels.
  * When {@link #takeIn} returns, everything is committed in Postgres or acknowledged as a dead
- * letter, and the offsets may be committed. When it throws, the batch may be taken in again.
- * Thread-safe.
+ * letter, except from the unusable records on that it returns, and the offsets may be committed.
+ * When it throws, the batch may be taken in again. Thread-safe.
  */
 @Component
 class BatchIntake {
 
   private static final Logger log = LoggerFactory.getLogger(BatchIntake.class);
+
+  /** As many rejected rows may be a coincidence, whatever their share of a batch. */
+  private static final int ACCEPTABLE_REJECTIONS = 10;
 
   private static final String UNDECODABLE = "a payment or closing of it cannot be decoded";
 
@@ -71,9 +81,17 @@ class BatchIntake {
     }
   }
 
-  /** A record that becomes a dead letter. */
+  /**
+   * A record that becomes a dead letter.
+   *
+   * @param parked the order that is parked because of it, if any
+   * @param reason why the order is parked
+   */
   private record Faulty(
-      ConsumerRecord<byte[], byte[]> record, String fault, @Nullable String orderInDoubt) {}
+      ConsumerRecord<byte[], byte[]> record,
+      String fault,
+      @Nullable String parked,
+      String reason) {}
 
   private final EventDecoder decoder;
   private final OrderTraces traces;
@@ -85,6 +103,7 @@ class BatchIntake {
   private final Shards shards;
   private final OutboxRelay relay;
   private final IntakeMetrics metrics;
+  private final DatabaseClock clock;
   private final OrderTimeoutProperties.Topics topics;
 
   BatchIntake(
@@ -98,6 +117,7 @@ class BatchIntake {
       Shards shards,
       OutboxRelay relay,
       IntakeMetrics metrics,
+      DatabaseClock clock,
       OrderTimeoutProperties properties) {
     this.decoder = decoder;
     this.traces = traces;
@@ -109,49 +129,71 @@ class BatchIntake {
     this.shards = shards;
     this.relay = relay;
     this.metrics = metrics;
+    this.clock = clock;
     this.topics = properties.topics();
   }
 
   /**
    * Takes in records and the positions behind them.
    *
-   * @param nextOffsets the offset up to which the records reach, by partition
+   * @param nextOffsets the positions to advance: the offset up to which the records reach, by
+   *     partition
+   * @param known the stored positions of these partitions, as the caller knows them
    * @param layout the topics that the offsets belong to
+   * @return the partitions that end at an unusable record which is not dead-lettered yet
+   * @throws SystemicRejectionException if Postgres rejects most of a large batch
+   * @throws io.ordertimeout.orders.platform.kafka.PositionsChangedException if Postgres contains
+   *     other positions
    */
-  void takeIn(
+  Map<TopicPartition, HeldBack> takeIn(
       Iterable<ConsumerRecord<byte[], byte[]>> records,
       Map<TopicPartition, Long> nextOffsets,
+      Map<TopicPartition, Long> known,
       InputTopics.Layout layout)
       throws InterruptedException {
     List<Event> events = new ArrayList<>();
     List<Faulty> faulty = new ArrayList<>();
     int replacedFields = 0;
+    Instant now = clock.now();
     for (ConsumerRecord<byte[], byte[]> record : records) {
-      DecodedRecord decoded = decoder.decode(record);
+      DecodedRecord decoded = decoder.decode(record, now);
       if (decoded instanceof DecodedRecord.Created created) {
         events.add(new Event(record, decoded, span(created.order(), record)));
       } else if (decoded instanceof DecodedRecord.Settled settled) {
         events.add(new Event(record, decoded, null));
         replacedFields += settled.replacedFields();
         if (settled.fault() != null) {
-          faulty.add(new Faulty(record, settled.fault(), null));
+          faulty.add(new Faulty(record, settled.fault(), null, ""));
         }
       } else if (decoded instanceof DecodedRecord.Undecodable undecodable) {
-        faulty.add(new Faulty(record, undecodable.fault(), undecodable.orderInDoubt()));
+        faulty.add(
+            new Faulty(record, undecodable.fault(), undecodable.orderInDoubt(), UNDECODABLE));
       }
     }
-    Runnable advance = () -> positions.advance(nextOffsets, layout);
-    if (faulty.isEmpty()) {
-      store(events, advance);
-    } else {
-      // Dead letters come after the events, because a batch that cannot be stored is retried, and
-      // before the positions, which move past them too.
-      store(events, () -> {});
+    Map<TopicPartition, HeldBack> heldBack = Map.of();
+    Runnable advance = () -> positions.advance(nextOffsets, known, layout);
+    Map<TopicPartition, Long> unchanged = new HashMap<>(known);
+    unchanged.keySet().retainAll(nextOffsets.keySet());
+    Runnable check = () -> positions.advance(unchanged, known, layout);
+    // Dead letters come after the events, because a batch that cannot be stored is retried, and
+    // before the positions, which move past them too.
+    String rejection = tryStore(events, faulty.isEmpty() ? advance : check);
+    if (rejection != null) {
+      List<Faulty> rejected = new ArrayList<>();
+      storeInHalves(events, rejection, rejected, events.size(), check);
+      faulty.addAll(rejected);
+    }
+    if (!faulty.isEmpty()) {
       park(faulty);
-      publishDeadLetters(faulty);
-      transactions.executeWithoutResult(status -> advance.run());
+      heldBack = publishDeadLetters(faulty);
+      Map<TopicPartition, Long> reached = new HashMap<>(nextOffsets);
+      heldBack.forEach(
+          (partition, held) ->
+              reached.put(partition, Math.max(held.offset(), known.getOrDefault(partition, 0L))));
+      transactions.executeWithoutResult(status -> positions.advance(reached, known, layout));
     }
     metrics.countReplacedFields(replacedFields);
+    return heldBack;
   }
 
   private @Nullable OrderSpan span(OrderCreated order, ConsumerRecord<?, ?> record) {
@@ -160,64 +202,140 @@ class BatchIntake {
   }
 
   private void park(List<Faulty> faulty) {
-    Map<Integer, Set<String>> inDoubt = new TreeMap<>();
+    Map<Integer, Map<String, Set<String>>> inDoubt = new TreeMap<>();
     for (Faulty letter : faulty) {
-      if (letter.orderInDoubt() != null) {
+      if (letter.parked() != null) {
         inDoubt
-            .computeIfAbsent(letter.record().partition(), shard -> new TreeSet<>())
-            .add(letter.orderInDoubt());
+            .computeIfAbsent(letter.record().partition(), shard -> new TreeMap<>())
+            .computeIfAbsent(letter.reason(), reason -> new TreeSet<>())
+            .add(letter.parked());
       }
     }
     inDoubt.forEach(
-        (shard, orderIds) -> {
-          parked.park(orderIds, shard, UNDECODABLE);
-          log.warn(
-              "{} orders of shard {} are parked: a payment or closing under their key cannot be"
-                  + " decoded. Publish it again in a usable form, or decide the orders by hand",
-              orderIds.size(),
-              shard);
-        });
+        (shard, byReason) ->
+            byReason.forEach(
+                (reason, orderIds) -> {
+                  parked.park(orderIds, shard, reason);
+                  log.warn(
+                      "{} orders of shard {} are parked: a payment or closing of them cannot be used."
+                          + " Publish it again in a usable form, or decide the orders by hand",
+                      orderIds.size(),
+                      shard);
+                }));
   }
 
-  private void publishDeadLetters(List<Faulty> faulty) throws InterruptedException {
-    List<DeadLetterPublisher.Sent> sent = new ArrayList<>();
-    for (Faulty letter : faulty) {
-      sent.add(deadLetters.send(letter.record(), letter.fault()));
+  /** Publishes dead letters; returns the partitions in which one is not acknowledged. */
+  private Map<TopicPartition, HeldBack> publishDeadLetters(List<Faulty> faulty)
+      throws InterruptedException {
+    List<Sent> sent =
+        deadLetters.publish(
+            faulty.stream()
+                .map(letter -> new DeadLetterPublisher.Letter(letter.record(), letter.fault()))
+                .toList());
+    Map<TopicPartition, Sent> first = new HashMap<>();
+    int acknowledged = 0;
+    for (Sent letter : sent) {
+      ConsumerRecord<?, ?> record = letter.letter().record();
+      if (letter.isAcknowledged()) {
+        acknowledged++;
+        metrics.countDeadLetter(event(letter));
+      } else {
+        first.merge(
+            new TopicPartition(record.topic(), record.partition()),
+            letter,
+            BinaryOperator.minBy(Comparator.comparingLong(one -> one.letter().record().offset())));
+      }
     }
-    await(sent);
+    if (acknowledged > 0) {
+      ConsumerRecord<?, ?> last = sent.get(sent.size() - 1).letter().record();
+      log.warn(
+          "{} of {} unusable records were dead-lettered; the last came from {}-{} at offset {}",
+          acknowledged,
+          sent.size(),
+          last.topic(),
+          last.partition(),
+          last.offset());
+    }
+    Map<TopicPartition, HeldBack> heldBack = new HashMap<>();
+    first.forEach(
+        (partition, letter) ->
+            heldBack.put(
+                partition,
+                new HeldBack(letter.letter().record().offset(), publishEventually(letter))));
+    return heldBack;
+  }
+
+  private CompletableFuture<Void> publishEventually(Sent letter) {
+    CompletableFuture<Void> published = deadLetters.publishEventually(letter);
+    CompletableFuture<Void> unused =
+        published.thenRun(() -> metrics.countDeadLetter(event(letter)));
+    return published;
   }
 
   /**
-   * Stores events in the order of their arrival. If Postgres rejects one of them, halves them until
-   * that one is alone.
+   * Stores events in the order of their arrival, in one transaction.
    *
-   * @param andThen what else belongs in the transaction of the last event
+   * @param andThen what else belongs in the transaction
+   * @return why Postgres rejected one of them, or null if they are stored
    */
-  private void store(List<Event> events, Runnable andThen) throws InterruptedException {
+  private @Nullable String tryStore(List<Event> events, Runnable andThen) {
     StoredBatch stored;
     try {
       stored = transactions.execute(status -> storeNow(events, andThen));
     } catch (DataAccessException | TransactionException e) {
-      Optional<String> rejection = events.isEmpty() ? Optional.empty() : RejectedRow.reason(e);
-      if (rejection.isEmpty()) {
+      if (events.isEmpty()) {
         throw e;
       }
-      if (events.size() == 1) {
-        deadLetterRejected(events.get(0), rejection.get());
-        transactions.executeWithoutResult(status -> andThen.run());
-      } else {
-        int half = events.size() / 2;
-        store(events.subList(0, half), () -> {});
-        store(events.subList(half, events.size()), andThen);
-      }
-      return;
+      return RejectedRow.reason(e).orElseThrow(() -> e);
     }
     events.forEach(Event::stored);
+    // Counted first, because the circuit breaker compares cancellations with registrations, and an
+    // order that is due on arrival may be decided as soon as it is armed.
+    metrics.count(stored);
     shards.arm(stored.toArm());
     shards.disarm(stored.toDisarm());
     relay.publish(stored.conflicts());
-    metrics.count(stored);
     warnOfMisplaced(stored.misplaced());
+    return null;
+  }
+
+  /**
+   * Stores events, one of which Postgres rejects: halves them until that one is alone.
+   *
+   * @param rejection why Postgres rejected it
+   * @param rejected receives the rejected records
+   * @param all the number of events in the batch
+   * @param andThen what else belongs in every transaction
+   */
+  private void storeInHalves(
+      List<Event> events, String rejection, List<Faulty> rejected, int all, Runnable andThen) {
+    if (events.size() == 1) {
+      rejected.add(rejected(events.get(0), rejection));
+      if (rejected.size() > ACCEPTABLE_REJECTIONS && rejected.size() > all / 2) {
+        throw new SystemicRejectionException(rejected.size(), all, rejection);
+      }
+      return;
+    }
+    int half = events.size() / 2;
+    for (List<Event> part : List.of(events.subList(0, half), events.subList(half, events.size()))) {
+      String again = tryStore(part, andThen);
+      if (again != null) {
+        storeInHalves(part, again, rejected, all, andThen);
+      }
+    }
+  }
+
+  private static Faulty rejected(Event event, String rejection) {
+    String fault = "Postgres rejected it: " + Printable.of(rejection);
+    OrderSettled settled = event.settled();
+    return settled == null
+        ? new Faulty(event.record(), fault + "; the order is not watched", null, "")
+        // The order may have been paid, so it must not be cancelled.
+        : new Faulty(
+            event.record(),
+            fault + "; its order is parked, so not cancelled",
+            settled.orderId(),
+            fault);
   }
 
   private StoredBatch storeNow(List<Event> events, Runnable andThen) {
@@ -238,35 +356,6 @@ class BatchIntake {
     return stored;
   }
 
-  private void deadLetterRejected(Event event, String rejection) throws InterruptedException {
-    OrderSettled settled = event.settled();
-    String fault = "Postgres rejected it: " + Printable.of(rejection);
-    if (settled == null) {
-      fault += "; the order is not watched";
-    } else {
-      // The order may have been paid, so it must not be cancelled.
-      parked.park(Set.of(settled.orderId()), settled.shard(), fault);
-      fault += "; its order is parked, so not cancelled";
-    }
-    await(List.of(deadLetters.send(event.record(), fault)));
-  }
-
-  private void await(List<DeadLetterPublisher.Sent> letters) throws InterruptedException {
-    for (DeadLetterPublisher.Sent letter : letters) {
-      deadLetters.await(letter);
-      metrics.countDeadLetter(event(letter.record().topic()));
-    }
-    if (!letters.isEmpty()) {
-      ConsumerRecord<?, ?> last = letters.get(letters.size() - 1).record();
-      log.warn(
-          "{} records were dead-lettered; the last came from {}-{} at offset {}",
-          letters.size(),
-          last.topic(),
-          last.partition(),
-          last.offset());
-    }
-  }
-
   private static void warnOfMisplaced(int misplaced) {
     if (misplaced > 0) {
       log.warn(
@@ -277,7 +366,8 @@ class BatchIntake {
     }
   }
 
-  private String event(String topic) {
+  private String event(Sent letter) {
+    String topic = letter.letter().record().topic();
     if (topic.equals(topics.created())) {
       return "created";
     }

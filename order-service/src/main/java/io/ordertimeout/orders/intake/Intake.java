@@ -1,9 +1,11 @@
 package io.ordertimeout.orders.intake;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.platform.kafka.KafkaConsumers;
+import io.ordertimeout.orders.platform.monitoring.LoopThreads;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.PostgresUnavailableException;
@@ -20,10 +22,13 @@ import org.springframework.stereotype.Component;
 
 /** The consumer threads of this instance. */
 @Component
-public class Intake implements SmartLifecycle {
+public class Intake implements SmartLifecycle, LoopThreads {
 
   private static final Logger log = LoggerFactory.getLogger(Intake.class);
   private static final Duration STOP_TIMEOUT = Duration.ofSeconds(20);
+
+  /** Several verifications may fail before the memberships count as unconfirmed. */
+  private static final Duration CONFIRMED_WITHIN = Duration.ofSeconds(20);
 
   private final IntakePrerequisites prerequisites;
   private final List<IntakeLoop> loops;
@@ -35,10 +40,13 @@ public class Intake implements SmartLifecycle {
       InputTopics inputTopics,
       KafkaConsumers consumers,
       StartingPositions startingPositions,
+      GroupGenerations generations,
+      PositionComparison comparison,
       BatchIntake intake,
       Shards shards,
       StepHealthRegistry steps,
-      OrderTimeoutProperties properties) {
+      OrderTimeoutProperties properties,
+      MeterRegistry meters) {
     this.prerequisites = prerequisites;
     this.loops =
         IntStream.range(0, properties.intake().threads())
@@ -50,10 +58,13 @@ public class Intake implements SmartLifecycle {
                         prerequisites,
                         inputTopics,
                         consumers,
+                        generations,
                         startingPositions,
+                        comparison,
                         intake,
                         shards,
-                        properties))
+                        properties,
+                        meters))
             .toList();
     this.threads =
         IntStream.range(0, loops.size())
@@ -64,6 +75,16 @@ public class Intake implements SmartLifecycle {
   /** Whether all consumers of this instance have joined their group. */
   public boolean hasJoined() {
     return loops.stream().allMatch(IntakeLoop::hasJoined);
+  }
+
+  /** Whether the group has lately confirmed the memberships of all consumers. */
+  boolean isConfirmed() {
+    return loops.stream().allMatch(loop -> loop.membership().isConfirmedWithin(CONFIRMED_WITHIN));
+  }
+
+  /** The loops of the consumer threads. */
+  List<IntakeLoop> loops() {
+    return loops;
   }
 
   /**
@@ -82,12 +103,13 @@ public class Intake implements SmartLifecycle {
       Thread.currentThread().interrupt();
       return;
     }
-    running = true;
     threads.forEach(Thread::start);
+    running = true;
   }
 
   @Override
   public void stop() {
+    running = false;
     loops.forEach(IntakeLoop::stop);
     try {
       for (Thread thread : threads) {
@@ -100,7 +122,13 @@ public class Intake implements SmartLifecycle {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    running = false;
+  }
+
+  @Override
+  public List<String> endedThreads() {
+    return running
+        ? threads.stream().filter(thread -> !thread.isAlive()).map(Thread::getName).toList()
+        : List.of();
   }
 
   @Override

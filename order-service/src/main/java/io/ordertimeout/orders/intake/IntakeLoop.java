@@ -1,24 +1,29 @@
 package io.ordertimeout.orders.intake;
 
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.intake.HeldBackPartitions.HeldBack;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.platform.kafka.KafkaConsumers;
+import io.ordertimeout.orders.platform.kafka.PositionsChangedException;
 import io.ordertimeout.orders.platform.kafka.TopicLayoutChangedException;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.shard.Shards;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.InvalidOffsetException;
+import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
@@ -30,17 +35,28 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The loop of one consumer thread: poll a batch, store it together with the positions, notify the
- * shards, commit the offsets. The order ensures that no offset is committed before its record is
- * stored. A batch that could not be stored is polled again; a consumer that failed is replaced.
+ * shards, commit the offsets every few seconds. The order ensures that no offset is committed
+ * before its record is stored. A batch that could not be stored is polled again; a consumer that
+ * failed is replaced.
+ *
+ * <p>Each batch is stored only if Postgres contains the positions that this loop has stored before,
+ * and while nothing arrives, the positions are compared every second. If Postgres has gone back, or
+ * another server of it answers, the affected shards are rebuilt from what it contains.
  */
 final class IntakeLoop implements Runnable {
 
   private static final Logger log = LoggerFactory.getLogger(IntakeLoop.class);
 
   private static final Duration POLL_TIMEOUT = Duration.ofMillis(500);
-  private static final Duration COMMIT_TIMEOUT = Duration.ofSeconds(10);
+
+  /** Interval at which Postgres's positions are compared while nothing arrives. */
+  private static final Duration COMPARISON = Duration.ofSeconds(1);
+
   private static final Duration MIN_PAUSE = Duration.ofMillis(250);
   private static final Duration MAX_PAUSE = Duration.ofSeconds(5);
+
+  /** A consumer that is replaced may have lost its group, which cannot answer it then. */
+  private static final CloseOptions QUICK_CLOSE = CloseOptions.timeout(Duration.ofSeconds(5));
 
   private final int number;
   private final StepHealth step;
@@ -48,20 +64,28 @@ final class IntakeLoop implements Runnable {
   private final IntakePrerequisites prerequisites;
   private final InputTopics inputTopics;
   private final KafkaConsumers consumers;
+  private final GroupGenerations generations;
   private final StartingPositions startingPositions;
+  private final PositionComparison comparison;
   private final BatchIntake intake;
   private final Shards shards;
   private final OrderTimeoutProperties.Topics topics;
+  private final MeterRegistry meters;
+  private final GroupMembership membership = new GroupMembership(System::nanoTime);
 
   private final CountDownLatch stopping = new CountDownLatch(1);
   private volatile @Nullable Consumer<byte[], byte[]> current;
   private volatile boolean joined;
+  private volatile @Nullable ReplacementReason replacement;
 
-  /** The stored position of each partition; confined to this thread. */
+  /** The consumer's position in each partition, once everything below it is stored; confined. */
   private final Map<TopicPartition, OffsetAndMetadata> stored = new HashMap<>();
 
-  /** Whether the last commit failed and must be repeated; confined to this thread. */
-  private boolean commitFailed;
+  /** The positions that Postgres contains, as far as this loop knows; confined to this thread. */
+  private final KnownPositions known = new KnownPositions();
+
+  private final HeldBackPartitions heldBack;
+  private long comparedNanos;
 
   private Duration pause = MIN_PAUSE;
 
@@ -71,25 +95,59 @@ final class IntakeLoop implements Runnable {
       IntakePrerequisites prerequisites,
       InputTopics inputTopics,
       KafkaConsumers consumers,
+      GroupGenerations generations,
       StartingPositions startingPositions,
+      PositionComparison comparison,
       BatchIntake intake,
       Shards shards,
-      OrderTimeoutProperties properties) {
+      OrderTimeoutProperties properties,
+      MeterRegistry meters) {
     this.number = number;
     this.step = steps.step("intake-" + number);
     this.commits = steps.step("offset-commits-" + number);
+    this.heldBack = new HeldBackPartitions(steps.step("dead-letters-" + number));
     this.prerequisites = prerequisites;
     this.inputTopics = inputTopics;
     this.consumers = consumers;
+    this.generations = generations;
     this.startingPositions = startingPositions;
+    this.comparison = comparison;
     this.intake = intake;
     this.shards = shards;
     this.topics = properties.topics();
+    this.meters = meters;
+    for (ReplacementReason reason : ReplacementReason.values()) {
+      replacements(reason);
+    }
   }
 
   /** Whether this consumer has received its first assignment from the group. */
   boolean hasJoined() {
     return joined;
+  }
+
+  /** The membership of this consumer in its group. */
+  GroupMembership membership() {
+    return membership;
+  }
+
+  /** Has the consumer replaced after the current batch; returns immediately. */
+  void replaceConsumer(ReplacementReason reason) {
+    if (replacement != null) {
+      return;
+    }
+    replacement = reason;
+    Consumer<byte[], byte[]> consumer = current;
+    if (consumer != null) {
+      consumer.wakeup();
+    }
+  }
+
+  private Counter replacements(ReplacementReason reason) {
+    return Counter.builder("order.timeout.consumer.replacements")
+        .description("Consumers that were replaced and rejoined the group, by reason")
+        .tag("reason", reason.name().toLowerCase(Locale.ROOT))
+        .register(meters);
   }
 
   /** Stops the loop after the current batch; returns immediately. */
@@ -109,7 +167,8 @@ final class IntakeLoop implements Runnable {
         consume();
       } catch (InterruptedException | InterruptException e) {
         return;
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
+        membership.ended(e);
         pauseAfterFailure(
             "no offset was committed ahead of what is stored; a new consumer will resume", e);
       }
@@ -117,79 +176,142 @@ final class IntakeLoop implements Runnable {
   }
 
   private void consume() throws InterruptedException {
-    Consumer<byte[], byte[]> consumer = consumers.createGroupMember(number);
+    GroupGenerations.Generation generation = generations.current();
+    membership.opened(generation.groupId());
+    replacement = null;
+    Consumer<byte[], byte[]> consumer = consumers.createGroupMember(number, generation.groupId());
+    OffsetCommits offsetCommits = new OffsetCommits(this::onCommit, System::nanoTime);
     ShardAssignment assignment =
         new ShardAssignment(
-            topics.inputs(), shards, partitions -> commitBeforeRevocation(consumer, partitions));
+            topics.inputs(),
+            shards,
+            partitions -> {
+              // A group that a consumer leaves because it does not work accepts no commits.
+              if (replacement == null) {
+                offsetCommits.commitBeforeRevocation(consumer, stored, partitions);
+              }
+            });
     current = consumer;
     try {
       consumer.subscribe(topics.inputs(), assignment);
-      while (!isStopping()) {
+      while (!isStopping() && replacement == null) {
         try {
-          pollOnce(consumer, assignment);
+          pollOnce(consumer, assignment, offsetCommits);
         } catch (InvalidOffsetException e) {
+          if (!(e instanceof NoOffsetForPartitionException)) {
+            log.warn(
+                "The log no longer contains the positions in {}: {}", e.partitions(), e.toString());
+          }
+          startingPositions.truncated(e);
           assignment.positionsLost(e.partitions());
         }
       }
     } catch (WakeupException e) {
-      if (!isStopping()) {
+      if (!isStopping() && replacement == null) {
         throw e;
       }
     } finally {
       joined = false;
       current = null;
-      // Revokes the partitions, which commits what is stored and releases the shards.
-      consumer.close();
-      assignment.close();
-      stored.clear();
+      membership.closed();
+      try {
+        close(consumer);
+      } finally {
+        assignment.close();
+        heldBack.close();
+        stored.clear();
+        known.clear();
+      }
     }
   }
 
-  private void pollOnce(Consumer<byte[], byte[]> consumer, ShardAssignment assignment)
+  private void close(Consumer<byte[], byte[]> consumer) {
+    ReplacementReason reason = replacement;
+    if (reason == null) {
+      // Revokes the partitions, which commits what is stored and releases the shards.
+      consumer.close();
+    } else {
+      log.info("Replacing consumer {}; reason: {}", number, reason);
+      replacements(reason).increment();
+      consumer.close(QUICK_CLOSE);
+    }
+  }
+
+  private void pollOnce(
+      Consumer<byte[], byte[]> consumer, ShardAssignment assignment, OffsetCommits offsetCommits)
       throws InterruptedException {
     InputTopics.Layout layout = inputTopics.layout();
     if (layout == null) {
       throw new TopicLayoutChangedException();
     }
     positionNewPartitions(consumer, assignment);
+    heldBack.resume(consumer);
     ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL_TIMEOUT);
     joined = assignment.isReceived();
+    if (joined) {
+      membership.polled(consumer.groupMetadata().memberId(), assignment.assigned());
+    }
     if (!consumer.paused().containsAll(assignment.unpositioned())) {
       // The poll has assigned new partitions; their starting positions come first.
-      rewind(consumer, records);
+      rewind(consumer, records, Set.of());
       return;
     }
-    Map<TopicPartition, OffsetAndMetadata> positions =
-        positions(consumer, assignment.unpositioned());
+    Map<TopicPartition, OffsetAndMetadata> positions;
+    try {
+      positions = positions(consumer, assignment.unpositioned());
+    } catch (InvalidOffsetException e) {
+      rewind(consumer, records, e.partitions());
+      throw e;
+    }
     Map<TopicPartition, Long> advanced = advanced(positions);
     if (!records.isEmpty() || !advanced.isEmpty()) {
       try {
-        intake.takeIn(records, advanced, layout);
-      } catch (RuntimeException e) {
-        rewind(consumer, records);
+        Map<TopicPartition, HeldBack> more =
+            intake.takeIn(records, advanced, known.offsets(), layout);
+        heldBack.hold(consumer, more);
+        more.forEach(
+            (p, held) -> {
+              positions.put(p, new OffsetAndMetadata(held.offset()));
+              advanced.put(p, Math.max(held.offset(), known.offset(p)));
+            });
+      } catch (PositionsChangedException e) {
+        rewind(consumer, records, Set.of());
+        if (compare(assignment)) {
+          // Another instance has stored records of these partitions.
+          pauseAfterFailure("records were not stored and will be read again", e);
+        } else {
+          stopping.await(MIN_PAUSE.toMillis(), TimeUnit.MILLISECONDS);
+        }
+        return;
+      } catch (RuntimeException | Error e) {
+        rewind(consumer, records, Set.of());
         pauseAfterFailure(
             "records could not be stored and will be read again; no offset was committed ahead", e);
+        return;
+      }
+      known.stored(advanced);
+      pause = MIN_PAUSE;
+      step.succeeded();
+    } else if (System.nanoTime() - comparedNanos > COMPARISON.toNanos()) {
+      if (!compare(assignment)) {
         return;
       }
       pause = MIN_PAUSE;
       step.succeeded();
     }
     stored.keySet().retainAll(consumer.assignment());
+    known.retainAll(consumer.assignment());
     stored.putAll(positions);
     notifyShards(positions);
-    if (!advanced.isEmpty() || (commitFailed && !stored.isEmpty())) {
-      commitFailed = false;
-      // Includes idle partitions, and transaction markers, which are not records.
-      consumer.commitAsync(Map.copyOf(stored), this::onCommit);
-    }
+    // Includes idle partitions, and transaction markers, which are not records.
+    offsetCommits.commitIfDue(consumer, stored, advanced.isEmpty());
   }
 
-  private void onCommit(
-      Map<TopicPartition, OffsetAndMetadata> offsets, @Nullable Exception failure) {
+  private void onCommit(@Nullable Exception failure) {
+    membership.committed(failure);
     if (failure == null) {
       commits.succeeded();
     } else {
-      commitFailed = true;
       commits.failed("the positions are stored in Postgres; the commit will be repeated", failure);
     }
   }
@@ -202,7 +324,7 @@ final class IntakeLoop implements Runnable {
     }
     unpositioned.forEach(stored::remove);
     try {
-      Set<TopicPartition> positioned = startingPositions.seek(consumer, unpositioned);
+      Set<TopicPartition> positioned = startingPositions.seek(consumer, unpositioned, known);
       assignment.positioned(positioned);
       if (!positioned.isEmpty()) {
         step.succeeded();
@@ -232,16 +354,36 @@ final class IntakeLoop implements Runnable {
     return positions;
   }
 
-  /** The positions that are not stored yet. */
+  /**
+   * The positions that are not stored yet. A position does not go back where records are read again
+   * because the group's offsets were reset, but it is compared all the same.
+   */
   private Map<TopicPartition, Long> advanced(Map<TopicPartition, OffsetAndMetadata> positions) {
     Map<TopicPartition, Long> advanced = new HashMap<>();
     positions.forEach(
         (partition, position) -> {
           if (!position.equals(stored.get(partition))) {
-            advanced.put(partition, position.offset());
+            advanced.put(partition, Math.max(position.offset(), known.offset(partition)));
           }
         });
     return advanced;
+  }
+
+  /**
+   * Compares what this loop knows with what Postgres contains, and drops what Postgres has lost.
+   *
+   * @return whether nothing was lost, and nothing is yet to be read back
+   */
+  private boolean compare(ShardAssignment assignment) {
+    try {
+      PositionComparison.Result result = comparison.compare(known, assignment.shards());
+      comparedNanos = System.nanoTime();
+      assignment.reset(result.lost());
+      return result.lost().isEmpty() && result.readBack();
+    } catch (RuntimeException e) {
+      pauseAfterFailure("the stored positions could not be compared with Postgres's", e);
+      return false;
+    }
   }
 
   private void notifyShards(Map<TopicPartition, OffsetAndMetadata> positions) {
@@ -254,27 +396,13 @@ final class IntakeLoop implements Runnable {
   }
 
   private static void rewind(
-      Consumer<byte[], byte[]> consumer, ConsumerRecords<byte[], byte[]> records) {
+      Consumer<byte[], byte[]> consumer,
+      ConsumerRecords<byte[], byte[]> records,
+      Set<TopicPartition> except) {
     for (TopicPartition partition : records.partitions()) {
-      ConsumerRecord<byte[], byte[]> first = records.records(partition).get(0);
-      consumer.seek(partition, first.offset());
-    }
-  }
-
-  private void commitBeforeRevocation(
-      Consumer<byte[], byte[]> consumer, Collection<TopicPartition> partitions) {
-    Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>(stored);
-    offsets.keySet().retainAll(partitions);
-    if (offsets.isEmpty()) {
-      return;
-    }
-    try {
-      consumer.commitSync(offsets, COMMIT_TIMEOUT);
-    } catch (RuntimeException e) {
-      log.warn(
-          "Could not commit offsets before a revocation; the next owner will read some records"
-              + " again: {}",
-          e.toString());
+      if (!except.contains(partition)) {
+        consumer.seek(partition, records.records(partition).get(0).offset());
+      }
     }
   }
 
@@ -282,8 +410,12 @@ final class IntakeLoop implements Runnable {
     return stopping.getCount() == 0;
   }
 
-  private void pauseAfterFailure(String consequence, RuntimeException failure) {
-    step.failed(consequence, failure);
+  private void pauseAfterFailure(String consequence, Throwable failure) {
+    try {
+      step.failed(consequence, failure);
+    } catch (Error e) {
+      // Even the log fails; the next attempt shows whether anything works again.
+    }
     try {
       if (stopping.await(pause.toMillis(), TimeUnit.MILLISECONDS)) {
         return;

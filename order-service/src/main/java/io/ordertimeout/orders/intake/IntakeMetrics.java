@@ -40,7 +40,9 @@ class IntakeMetrics {
             .register(meters);
     this.replacedFields =
         Counter.builder("order.timeout.replaced.fields")
-            .description("Unusable fields of payments and closings that were replaced by a default")
+            .description(
+                "Unusable fields of payments and closings, and unusable record timestamps in place of"
+                    + " missing times, that were replaced")
             .register(meters);
     for (Outcome outcome : Outcome.values()) {
       // Registered at startup, because rate() misses an increase from absent to 1.

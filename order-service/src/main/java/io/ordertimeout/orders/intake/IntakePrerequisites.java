@@ -3,28 +3,46 @@ package io.ordertimeout.orders.intake;
 import io.ordertimeout.orders.platform.kafka.TopicCheck;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.platform.postgres.SchemaMigration;
+import io.ordertimeout.orders.platform.postgres.WritableServer;
+import io.ordertimeout.orders.readback.ReadBack;
 import org.springframework.stereotype.Component;
 
-/** What must be in place before the first record is read: schema, clock and topics. Thread-safe. */
+/**
+ * What must be in place before a record is read: a primary, the schema, its clock, the topics.
+ * Thread-safe.
+ */
 @Component
 class IntakePrerequisites {
 
+  private final WritableServer server;
   private final SchemaMigration schema;
   private final DatabaseClock clock;
   private final TopicCheck topicCheck;
+  private final ReadBack readBack;
+  private boolean begun;
 
-  IntakePrerequisites(SchemaMigration schema, DatabaseClock clock, TopicCheck topicCheck) {
+  IntakePrerequisites(
+      WritableServer server,
+      SchemaMigration schema,
+      DatabaseClock clock,
+      TopicCheck topicCheck,
+      ReadBack readBack) {
+    this.server = server;
     this.schema = schema;
     this.clock = clock;
     this.topicCheck = topicCheck;
+    this.readBack = readBack;
   }
 
-  /**
-   * Establishes what is missing; throws if that fails, and returns at once if nothing is missing.
-   */
-  void ensure() throws InterruptedException {
+  /** Establishes what is missing; throws if that fails, and returns soon if nothing is missing. */
+  synchronized void ensure() throws InterruptedException {
     schema.migrate();
+    server.require();
     clock.set();
     topicCheck.check();
+    if (!begun) {
+      readBack.requestIfNobodyServes();
+      begun = true;
+    }
   }
 }

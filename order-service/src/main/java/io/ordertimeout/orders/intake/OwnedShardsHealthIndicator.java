@@ -11,9 +11,10 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.stereotype.Component;
 
 /**
- * Health of this instance's shards: up if it has joined its group and the wheels of all its shards
- * are complete. An instance without shards is up only while other instances serve all of them:
- * after a crash, the group does not reassign shards until the dead member's session times out.
+ * Health of this instance's shards: up if it has joined its group, the group confirms its shards,
+ * and their wheels are complete. An instance without shards is up only while other instances serve
+ * all of them: after a crash, the group does not reassign shards until the dead member's session
+ * times out.
  */
 @Component
 class OwnedShardsHealthIndicator extends AbstractHealthIndicator {
@@ -38,20 +39,22 @@ class OwnedShardsHealthIndicator extends AbstractHealthIndicator {
   @Override
   protected void doHealthCheck(Health.Builder health) {
     InputTopics.Layout layout = inputTopics.layout();
-    Set<Integer> owned = shards.owned();
+    Set<Integer> owned = shards.confirmed();
     Set<Integer> rebuilding = shards.rebuilding();
     boolean joined = intake.hasJoined();
     List<Integer> unserved =
         layout != null && owned.isEmpty()
             ? heartbeats.silent(layout.partitions(), UNSERVED_AFTER)
             : List.of();
-    if (layout != null && joined && rebuilding.isEmpty() && unserved.isEmpty()) {
+    boolean confirmed = joined && intake.isConfirmed() && shards.denied().isEmpty();
+    if (layout != null && confirmed && rebuilding.isEmpty() && unserved.isEmpty()) {
       health.up();
     } else {
       health.outOfService();
     }
     health
         .withDetail("joined", joined)
+        .withDetail("confirmed", confirmed)
         .withDetail("owned", owned)
         .withDetail("rebuilding", rebuilding)
         .withDetail("unserved", unserved);

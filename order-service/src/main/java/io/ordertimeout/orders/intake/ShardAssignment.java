@@ -2,7 +2,9 @@ package io.ordertimeout.orders.intake;
 
 import io.ordertimeout.orders.shard.Shards;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
@@ -24,7 +26,7 @@ final class ShardAssignment implements ConsumerRebalanceListener {
   private final Shards shards;
   private final Consumer<Collection<TopicPartition>> beforeRevocation;
   private final Set<TopicPartition> assigned = new HashSet<>();
-  private final Set<Integer> owned = new HashSet<>();
+  private final Map<Integer, Shards.Ownership> owned = new HashMap<>();
   private final Set<TopicPartition> unpositioned = new HashSet<>();
   private boolean received;
 
@@ -38,6 +40,11 @@ final class ShardAssignment implements ConsumerRebalanceListener {
   /** Whether the consumer has received an assignment from the group, even an empty one. */
   boolean isReceived() {
     return received;
+  }
+
+  /** The assigned partitions; a live view for the consumer's thread. */
+  Set<TopicPartition> assigned() {
+    return assigned;
   }
 
   /** The assigned partitions whose starting positions are not known yet. */
@@ -55,6 +62,25 @@ final class ShardAssignment implements ConsumerRebalanceListener {
     partitions.stream().filter(assigned::contains).forEach(unpositioned::add);
   }
 
+  /**
+   * Drops all that is remembered of the shards, because Postgres no longer contains it: their
+   * wheels and watermarks are rebuilt, and their partitions are read again from the stored
+   * positions.
+   */
+  void reset(Set<Integer> shards) {
+    for (int shard : shards) {
+      assigned.stream()
+          .filter(partition -> partition.partition() == shard)
+          .forEach(unpositioned::add);
+      owned.computeIfPresent(shard, (same, ownership) -> this.shards.acquire(shard));
+    }
+  }
+
+  /** The shards of the assigned partitions. */
+  Set<Integer> shards() {
+    return shardsOf(assigned);
+  }
+
   @Override
   public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
     received = true;
@@ -65,9 +91,7 @@ final class ShardAssignment implements ConsumerRebalanceListener {
     unpositioned.addAll(partitions);
     for (int shard : shardsOf(partitions)) {
       if (isComplete(shard)) {
-        if (owned.add(shard)) {
-          shards.acquire(shard);
-        }
+        owned.computeIfAbsent(shard, shards::acquire);
       } else {
         log.warn(
             "Shard {} is not served yet: its partition is assigned for some of the input topics only."
@@ -75,7 +99,7 @@ final class ShardAssignment implements ConsumerRebalanceListener {
             shard);
       }
     }
-    log.info("This instance owns shards {}", new TreeSet<>(owned));
+    log.info("This instance owns shards {}", new TreeSet<>(owned.keySet()));
   }
 
   @Override
@@ -105,8 +129,9 @@ final class ShardAssignment implements ConsumerRebalanceListener {
     partitions.forEach(assigned::remove);
     partitions.forEach(unpositioned::remove);
     for (int shard : shardsOf(partitions)) {
-      if (owned.remove(shard)) {
-        shards.release(shard);
+      Shards.Ownership ownership = owned.remove(shard);
+      if (ownership != null) {
+        shards.release(ownership);
       }
     }
   }

@@ -4,6 +4,7 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.platform.kafka.PartitionLeaders;
 import io.ordertimeout.orders.platform.kafka.StoredPositions;
+import io.ordertimeout.orders.platform.kafka.StoredPositions.Snapshot;
 import io.ordertimeout.orders.platform.kafka.StoredPositions.Stored;
 import io.ordertimeout.orders.platform.kafka.TopicLayoutChangedException;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
@@ -14,8 +15,10 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.InvalidOffsetException;
+import org.apache.kafka.clients.consumer.LogTruncationException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.common.TopicPartition;
@@ -32,7 +35,8 @@ import org.springframework.transaction.support.TransactionTemplate;
  *
  * <p>The group's committed offset may move reading back (somebody wants records to be read again)
  * but not forward (records would never be stored). If records were deleted before they were stored,
- * the transaction that moves the position past them also places a hold on the shard's expiry.
+ * the transaction that moves the position past them also holds the expiry of every shard whose
+ * orders they may have settled.
  */
 @Component
 class StartingPositions {
@@ -43,6 +47,11 @@ class StartingPositions {
   /** The offset to start at, and which records before it were lost, if any. */
   private record Start(long offset, @Nullable String loss) {}
 
+  /**
+   * By partition, the offset from which records were replaced by others; confined per partition.
+   */
+  private final Map<TopicPartition, Long> divergences = new ConcurrentHashMap<>();
+
   private final StoredPositions positions;
   private final ExpiryHolds holds;
   private final InputTopics inputTopics;
@@ -51,6 +60,7 @@ class StartingPositions {
   private final TransactionTemplate transactions;
   private final OrderTimeoutProperties.Topics topics;
   private final Duration startBack;
+  private final boolean across;
 
   StartingPositions(
       StoredPositions positions,
@@ -68,22 +78,25 @@ class StartingPositions {
     this.transactions = transactions;
     this.topics = properties.topics();
     this.startBack = properties.intake().startBack();
+    this.across = properties.expiry().watermarkScope() == OrderTimeoutProperties.WatermarkScope.ALL;
   }
 
   /**
    * Moves the consumer to the starting positions of the partitions. Partitions without a leader are
    * paused instead, so that they do not delay the others.
    *
+   * @param known receives the stored positions of the partitions
    * @return the partitions in which the consumer was moved
    */
-  Set<TopicPartition> seek(Consumer<byte[], byte[]> consumer, Set<TopicPartition> partitions)
+  Set<TopicPartition> seek(
+      Consumer<byte[], byte[]> consumer, Set<TopicPartition> partitions, KnownPositions known)
       throws InterruptedException {
     Set<TopicPartition> withLeader = leaders.withLeader(partitions);
     Set<TopicPartition> leaderless = new HashSet<>(partitions);
     leaderless.removeAll(withLeader);
     pause(consumer, leaderless);
     if (!withLeader.isEmpty()) {
-      seekToStarts(consumer, withLeader);
+      seekToStarts(consumer, withLeader, known);
       consumer.resume(withLeader);
     }
     return withLeader;
@@ -99,7 +112,17 @@ class StartingPositions {
     leaderless.forEach(partition -> consumer.seek(partition, 0));
   }
 
-  private void seekToStarts(Consumer<byte[], byte[]> consumer, Set<TopicPartition> partitions) {
+  /** Records from where on the log contains other records than those that were read. */
+  void truncated(InvalidOffsetException failure) {
+    if (failure instanceof LogTruncationException truncation) {
+      truncation
+          .divergentOffsets()
+          .forEach((partition, offset) -> divergences.put(partition, offset.offset()));
+    }
+  }
+
+  private void seekToStarts(
+      Consumer<byte[], byte[]> consumer, Set<TopicPartition> partitions, KnownPositions known) {
     InputTopics.Layout layout = inputTopics.layout();
     if (layout == null) {
       throw new TopicLayoutChangedException();
@@ -108,7 +131,8 @@ class StartingPositions {
     Map<TopicPartition, OffsetAndMetadata> committed = consumer.committed(partitions, TIMEOUT);
     Map<TopicPartition, Long> begins = consumer.beginningOffsets(partitions, TIMEOUT);
     Map<TopicPartition, Long> ends = consumer.endOffsets(partitions, TIMEOUT);
-    Map<TopicPartition, Stored> stored = positions.of(topics.inputs());
+    Snapshot snapshot = positions.read(topics.inputs());
+    Map<TopicPartition, Stored> stored = snapshot.positions();
     Map<TopicPartition, Start> starts = new HashMap<>();
     for (TopicPartition partition : partitions) {
       long begin = begins.getOrDefault(partition, 0L);
@@ -118,14 +142,33 @@ class StartingPositions {
       starts.put(
           partition,
           position != null
-              ? resume(position, StoredPositions.id(layout, partition), groupOffset, begin, end)
-              : groupOffset != null
-                  ? startAt(groupOffset.offset(), begin)
-                  : firstStart(consumer, partition, layout, begin, end));
+              ? resume(
+                  position,
+                  StoredPositions.id(layout, partition),
+                  groupOffset,
+                  begin,
+                  divergences.getOrDefault(partition, end))
+              : begin(groupOffset, firstStart(consumer, partition, layout, begin, end), begin));
     }
     transactions.executeWithoutResult(
-        status -> starts.forEach((partition, start) -> store(partition, start, layout)));
-    starts.forEach((partition, start) -> consumer.seek(partition, start.offset()));
+        status ->
+            starts.forEach(
+                (partition, start) -> store(partition, stored.get(partition), start, layout)));
+    starts.forEach(
+        (partition, start) -> {
+          Stored position = stored.get(partition);
+          // As one server has answered. If another one answers by now, the first batch is refused.
+          known.read(
+              partition,
+              position == null || start.loss() != null
+                  ? new Stored(StoredPositions.id(layout, partition), start.offset())
+                  : position);
+          divergences.remove(partition);
+          consumer.seek(partition, start.offset());
+        });
+    if (known.serverStartedAt() == null) {
+      known.answeredBy(snapshot.serverStartedAt());
+    }
   }
 
   // A lookup that the consumer has already started would overwrite the position of the seek.
@@ -170,6 +213,13 @@ class StartingPositions {
         Math.max(committed.offset(), begin), startAt(stored.nextOffset(), begin).loss());
   }
 
+  /** Without a stored position, too, the group's offset may move reading back but not forward. */
+  private static Start begin(@Nullable OffsetAndMetadata committed, Start first, long begin) {
+    return committed != null && committed.offset() < first.offset()
+        ? startAt(committed.offset(), begin)
+        : first;
+  }
+
   private static Start startAt(long wanted, long begin) {
     return wanted >= begin
         ? new Start(wanted, null)
@@ -199,17 +249,23 @@ class StartingPositions {
     return new Start(start, null);
   }
 
-  private void store(TopicPartition partition, Start start, InputTopics.Layout layout) {
+  private void store(
+      TopicPartition partition, @Nullable Stored stored, Start start, InputTopics.Layout layout) {
+    if (stored == null) {
+      positions.begin(partition, start.offset(), layout);
+    }
     String loss = start.loss();
     if (loss == null) {
-      positions.advance(Map.of(partition, start.offset()), layout);
       return;
     }
-    positions.restart(partition, start.offset(), layout);
+    if (stored != null) {
+      positions.restart(partition, stored, start.offset(), layout);
+    }
     if (partition.topic().equals(topics.created())) {
       log.error("{}: {}. Orders created by the lost records are not watched", partition, loss);
     } else {
-      holds.placeForLostRecords(partition.partition(), partition + ": " + loss);
+      holds.placeForLostRecords(
+          layout.shardsSettledIn(partition.partition(), across), partition + ": " + loss);
     }
   }
 }

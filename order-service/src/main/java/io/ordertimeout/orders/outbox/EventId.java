@@ -20,9 +20,19 @@ public final class EventId {
   /** Derives the id of an event. */
   public static UUID of(OutboxEvent event) {
     if (event instanceof OutboxEvent.PaymentConflict conflict) {
-      return of("ORDER_PAYMENT_CONFLICT", event.orderId(), conflict.paymentId());
+      return ofConflict(event.orderId(), conflict.paymentId());
     }
-    return of("ORDER_CANCELLED", event.orderId(), "");
+    return ofCancellation(event.orderId());
+  }
+
+  /** Derives the id of the cancellation of an order. */
+  public static UUID ofCancellation(String orderId) {
+    return of("ORDER_CANCELLED", orderId, "");
+  }
+
+  /** Derives the id of the conflict between an order and a payment. */
+  public static UUID ofConflict(String orderId, String paymentId) {
+    return of("ORDER_PAYMENT_CONFLICT", orderId, paymentId);
   }
 
   private static UUID of(String kind, String orderId, String paymentId) {

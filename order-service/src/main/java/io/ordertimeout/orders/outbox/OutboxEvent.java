@@ -21,6 +21,19 @@ public sealed interface OutboxEvent {
   /** What all events have. */
   Envelope envelope();
 
+  /**
+   * What identifies an event, whichever row contains it.
+   *
+   * @param orderId the order
+   * @param paymentId the payment of a conflict; empty for a cancellation
+   */
+  record Key(String orderId, String paymentId) {}
+
+  /** What identifies the event. */
+  default Key key() {
+    return new Key(orderId(), this instanceof PaymentConflict conflict ? conflict.paymentId() : "");
+  }
+
   /** The row's id. */
   default long id() {
     return envelope().id();

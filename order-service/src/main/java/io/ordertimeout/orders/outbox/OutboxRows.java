@@ -22,6 +22,9 @@ import org.springframework.stereotype.Repository;
 @Repository
 public class OutboxRows {
 
+  private static final String CANCELLATION = "ORDER_CANCELLED";
+  private static final String CONFLICT = "ORDER_PAYMENT_CONFLICT";
+
   private static final String COLUMNS =
       """
       id, kind, order_id, payment_id, shard, created_at, deadline, cancelled_at, paid_at,
@@ -59,21 +62,23 @@ public class OutboxRows {
           .formatted(COLUMNS);
 
   /**
-   * SQL statement: deletes the rows {@code :ids} of the shards {@code :shards}, pair by pair, and
-   * returns their {@code order_id}, {@code kind} and {@code payment_id}.
+   * SQL statement: deletes the events of {@code :kinds}, {@code :orderIds} and {@code :paymentIds},
+   * triple by triple, and returns their {@code order_id}, {@code kind} and {@code payment_id}. Not
+   * by the rows' ids: a Postgres that has lost commits hands out ids again.
    */
   public static final String DELETE =
       """
       delete from outbox o
-      using unnest(:shards::int[], :ids::bigint[]) as d(shard, id)
-      where o.shard = d.shard and o.id = d.id
+      using unnest(:kinds::text[], :orderIds::text[], :paymentIds::text[])
+        as d(kind, order_id, payment_id)
+      where o.order_id = d.order_id and o.kind = d.kind and o.payment_id = d.payment_id
       returning o.order_id, o.kind, o.payment_id
       """;
 
   private static final String LEFT_BEHIND =
       """
       select %s from outbox
-      where shard = any(?::int[]) and written_at < clock_timestamp() - make_interval(secs => ?)
+      where shard = any(?::int[]) and id > ? and written_at < clock_timestamp() - make_interval(secs => ?)
       order by id
       limit ?
       """
@@ -87,9 +92,16 @@ public class OutboxRows {
     this.jdbc = jdbc;
   }
 
-  /** Returns at most {@code limit} events of those shards that are older than that, by id. */
-  public List<OutboxEvent> leftBehind(Set<Integer> shards, double olderThanSeconds, int limit) {
-    return jdbc.query(LEFT_BEHIND, OutboxRows::event, array(shards), olderThanSeconds, limit);
+  /**
+   * Returns at most {@code limit} events of those shards, by id.
+   *
+   * @param afterId the id below the first one
+   * @param olderThanSeconds the age of the youngest one
+   */
+  public List<OutboxEvent> leftBehind(
+      Set<Integer> shards, long afterId, double olderThanSeconds, int limit) {
+    return jdbc.query(
+        LEFT_BEHIND, OutboxRows::event, array(shards), afterId, olderThanSeconds, limit);
   }
 
   /** Counts the events of those shards. */
@@ -108,8 +120,8 @@ public class OutboxRows {
             requiredInstant(row, "written_at"));
     String kind = row.getString("kind");
     return switch (kind) {
-      case "ORDER_CANCELLED" -> cancelled(envelope, row);
-      case "ORDER_PAYMENT_CONFLICT" ->
+      case CANCELLATION -> cancelled(envelope, row);
+      case CONFLICT ->
           new PaymentConflict(
               envelope,
               row.getString("payment_id"),
@@ -133,14 +145,23 @@ public class OutboxRows {
         requiredInstant(row, "cancelled_at"));
   }
 
-  /** Returns the ids of the events' rows, in their order. */
-  public static long[] ids(Collection<? extends OutboxEvent> events) {
-    return events.stream().mapToLong(OutboxEvent::id).toArray();
+  /** Returns the kinds of the events, in their order. */
+  public static String[] kinds(Collection<? extends OutboxEvent> events) {
+    return events.stream()
+        .map(event -> event instanceof PaymentConflict ? CONFLICT : CANCELLATION)
+        .toArray(String[]::new);
   }
 
-  /** Returns the shards of the events, in their order. */
-  public static int[] shards(Collection<? extends OutboxEvent> events) {
-    return events.stream().mapToInt(OutboxEvent::shard).toArray();
+  /** Returns the orders of the events, in their order. */
+  public static String[] orderIds(Collection<? extends OutboxEvent> events) {
+    return events.stream().map(OutboxEvent::orderId).toArray(String[]::new);
+  }
+
+  /** Returns the payments of the events, in their order; empty for a cancellation. */
+  public static String[] paymentIds(Collection<? extends OutboxEvent> events) {
+    return events.stream()
+        .map(event -> event instanceof PaymentConflict conflict ? conflict.paymentId() : "")
+        .toArray(String[]::new);
   }
 
   private static int[] array(Set<Integer> shards) {

@@ -6,7 +6,8 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.outbox.EventId;
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
-import io.ordertimeout.orders.platform.kafka.RecoveringProducer;
+import io.ordertimeout.orders.outbox.OutboxEvent.PaymentConflict;
+import io.ordertimeout.orders.platform.kafka.TopicSenders;
 import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
 import io.ordertimeout.orders.platform.monitoring.DecisionDelayMetrics;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
@@ -14,40 +15,30 @@ import io.ordertimeout.orders.platform.tracing.OrderSpan;
 import io.ordertimeout.orders.platform.tracing.OrderTraces;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
+import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
-/**
- * Sends a batch of events to Kafka, awaits all acknowledgements, and measures the lateness of the
- * cancellations. Thread-safe.
- */
+/** Sends events to Kafka and measures the lateness of the cancellations. Thread-safe. */
 @Component
 class EventPublisher {
 
-  private static final Logger log = LoggerFactory.getLogger(EventPublisher.class);
-
   private final EventSerializer serializer;
-  private final RecoveringProducer producer;
+  private final TopicSenders senders;
   private final DatabaseClock clock;
   private final ActivityCounters activity;
   private final DecisionDelayMetrics delays;
   private final OrderTraces traces;
-  private final List<String> topics;
+  private final OrderTimeoutProperties.Topics topics;
   private final Duration settlementGrace;
   private final Timer lateness;
 
   EventPublisher(
       EventSerializer serializer,
-      RecoveringProducer producer,
+      TopicSenders senders,
       DatabaseClock clock,
       ActivityCounters activity,
       DecisionDelayMetrics delays,
@@ -55,12 +46,12 @@ class EventPublisher {
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
     this.serializer = serializer;
-    this.producer = producer;
+    this.senders = senders;
     this.clock = clock;
     this.activity = activity;
     this.delays = delays;
     this.traces = traces;
-    this.topics = List.of(properties.topics().cancelled(), properties.topics().conflict());
+    this.topics = properties.topics();
     this.settlementGrace = properties.expiry().settlementGrace();
     this.lateness =
         Timer.builder("order.timeout.lateness")
@@ -70,89 +61,57 @@ class EventPublisher {
             .register(meters);
   }
 
-  /** Fetches the topics' metadata, so that the first cancellation does not have to wait for it. */
-  void prepare() {
-    try {
-      topics.forEach(producer::partitionsFor);
-    } catch (KafkaException e) {
-      log.warn(
-          "Kafka does not answer; the first event will wait for the topics' metadata: {}",
-          e.toString());
-    }
+  /** The topic that the event is published to. */
+  String topic(OutboxEvent event) {
+    return event instanceof PaymentConflict ? topics.conflict() : topics.cancelled();
+  }
+
+  /** All topics that events are published to. */
+  List<String> topics() {
+    return List.of(topics.cancelled(), topics.conflict());
   }
 
   /**
-   * The result of publishing a batch.
+   * Sends an event; never blocks and never throws.
    *
-   * @param acknowledged the events that Kafka acknowledged
-   * @param failure the last failure; null if Kafka acknowledged all events
+   * @return completes on any thread, once Kafka has acknowledged the event
    */
-  record Publication(List<OutboxEvent> acknowledged, @Nullable Throwable failure) {}
-
-  /** Publishes events. After an immediate failure, the rest of the batch is not sent. */
-  Publication publish(List<OutboxEvent> batch) throws InterruptedException {
-    List<Future<RecordMetadata>> sent = new ArrayList<>(batch.size());
-    for (OutboxEvent event : batch) {
-      Future<RecordMetadata> future = send(event);
-      sent.add(future);
-      // An immediate failure means that Kafka is unavailable: each further send would block as
-      // long.
-      if (future.isDone() && failure(future) != null) {
-        break;
-      }
+  CompletableFuture<RecordMetadata> send(OutboxEvent event) {
+    try {
+      ProducerRecord<byte[], byte[]> record = serializer.serialize(event);
+      OrderSpan span = span(event, record);
+      CompletableFuture<RecordMetadata> sent = senders.send(record);
+      CompletableFuture<RecordMetadata> unused =
+          sent.whenComplete((metadata, failure) -> completed(event, span, failure));
+      return sent;
+    } catch (RuntimeException | Error e) {
+      return CompletableFuture.failedFuture(e);
     }
-    List<OutboxEvent> acknowledged = new ArrayList<>(batch.size());
-    Throwable lastFailure = null;
-    for (int i = 0; i < sent.size(); i++) {
-      Throwable failure = failure(sent.get(i));
-      if (failure == null) {
-        acknowledged.add(batch.get(i));
-      } else {
-        lastFailure = failure;
-      }
-    }
-    return new Publication(acknowledged, lastFailure);
   }
 
-  private Future<RecordMetadata> send(OutboxEvent event) {
-    ProducerRecord<byte[], byte[]> record = serializer.serialize(event);
+  private @Nullable OrderSpan span(OutboxEvent event, ProducerRecord<?, ?> record) {
     String traceparent = event.envelope().traceparent();
+    if (traceparent == null) {
+      return null;
+    }
     OrderSpan span =
-        traceparent == null
-            ? null
-            : traces.startPublication(
-                traceparent, event.orderId(), record.topic(), EventId.of(event));
+        traces.startPublication(traceparent, event.orderId(), record.topic(), EventId.of(event));
     if (span != null) {
       span.injectInto(record.headers());
     }
-    return producer.send(
-        record,
-        (metadata, failure) -> {
-          if (failure == null) {
-            measure(event);
-          }
-          end(span, failure);
-        });
+    return span;
   }
 
-  private static void end(@Nullable OrderSpan span, @Nullable Throwable failure) {
-    if (span == null) {
-      return;
-    }
+  private void completed(OutboxEvent event, @Nullable OrderSpan span, @Nullable Throwable failure) {
     if (failure == null) {
-      span.end();
-    } else {
-      span.fail(failure);
+      measure(event);
     }
-  }
-
-  private static @Nullable Throwable failure(Future<RecordMetadata> future)
-      throws InterruptedException {
-    try {
-      future.get();
-      return null;
-    } catch (ExecutionException e) {
-      return e.getCause() == null ? e : e.getCause();
+    if (span != null) {
+      if (failure == null) {
+        span.end();
+      } else {
+        span.fail(failure);
+      }
     }
   }
 

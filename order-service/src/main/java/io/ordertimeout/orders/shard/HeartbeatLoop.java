@@ -58,7 +58,7 @@ class HeartbeatLoop extends BackgroundLoop {
 
   @Override
   protected void runOnce() throws InterruptedException {
-    Set<Integer> owned = shards.owned();
+    Set<Integer> owned = shards.confirmed();
     requests.keySet().retainAll(owned);
     Set<Integer> idle = new TreeSet<>(owned);
     idle.removeAll(requests.keySet());

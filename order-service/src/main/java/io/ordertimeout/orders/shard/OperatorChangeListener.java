@@ -1,6 +1,7 @@
 package io.ordertimeout.orders.shard;
 
 import io.ordertimeout.orders.audit.AuditLog;
+import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
 import io.ordertimeout.orders.deadline.PendingOrder;
 import io.ordertimeout.orders.deadline.PendingOrders;
@@ -12,12 +13,16 @@ import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.SchemaMigration;
 import io.ordertimeout.orders.suspension.ExpiryPauses;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
@@ -25,8 +30,9 @@ import org.springframework.stereotype.Component;
  * Updates the wheels after operators have changed orders on any instance, and arms the orders that
  * came due during a pause once it ends.
  *
- * <p>The audit log is read every half second, and each change several times, because changes do not
- * become visible in the order of their times. Updating a wheel again changes nothing.
+ * <p>The audit log is read every half second, behind the last action that was read. Actions become
+ * visible a little out of order, so the last minute is read again for actions that were not there
+ * before; O(actions of the last minute).
  */
 @Component
 class OperatorChangeListener {
@@ -34,7 +40,9 @@ class OperatorChangeListener {
   private static final Set<Kind> CHANGES_OF_ORDERS =
       EnumSet.of(Kind.EXTEND_ORDER, Kind.CLOSE_ORDER, Kind.CANCEL_ORDER, Kind.RELEASE_ORDER);
 
-  private static final Duration OVERLAP = Duration.ofSeconds(5);
+  /** Longer than any transaction: after that, no action with a lower id becomes visible. */
+  private static final Duration OVERLAP = Duration.ofMinutes(1);
+
   private static final int PAGE = 10_000;
 
   private final AuditLog audit;
@@ -43,6 +51,12 @@ class OperatorChangeListener {
   private final SchemaMigration schema;
   private final StepHealth health;
   private final AtomicBoolean pausesChanged = new AtomicBoolean();
+
+  /** The id of the last action that was read; beyond all ids before the first reading. */
+  private long lastRead = Long.MAX_VALUE;
+
+  /** The actions of the last minute that were handled, and their times, by id. */
+  private final NavigableMap<Long, Instant> handled = new TreeMap<>();
 
   OperatorChangeListener(
       AuditLog audit,
@@ -70,14 +84,34 @@ class OperatorChangeListener {
         armDue();
       }
       health.succeeded();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       pausesChanged.set(true);
       health.failed("changes by operators take effect only when their orders are due", e);
     }
   }
 
   private void updateChanged() {
-    List<String> subjects = audit.recentSubjects(CHANGES_OF_ORDERS, OVERLAP);
+    // Postgres may have lost the last actions in a failover, and then gives their ids again.
+    long after = Math.min(lastRead, audit.latestIdBefore(OVERLAP));
+    handled.headMap(after, true).clear();
+    List<OperatorAction> page;
+    do {
+      page = audit.after(after, PAGE);
+      List<OperatorAction> more =
+          page.stream().filter(a -> !a.at().equals(handled.get(a.id()))).toList();
+      update(more);
+      more.forEach(action -> handled.put(action.id(), action.at()));
+      after = page.isEmpty() ? after : page.get(page.size() - 1).id();
+    } while (page.size() == PAGE);
+    lastRead = after;
+  }
+
+  private void update(List<OperatorAction> actions) {
+    Set<String> subjects =
+        actions.stream()
+            .filter(action -> CHANGES_OF_ORDERS.contains(action.kind()))
+            .map(OperatorAction::subject)
+            .collect(Collectors.toSet());
     if (subjects.isEmpty()) {
       return;
     }

@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.deadline.PendingOrderStatistics;
+import io.ordertimeout.orders.deadline.PendingOrderStatistics.PastDue;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.SchemaMigration;
@@ -13,21 +14,22 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
- * The number of orders that should have been decided long ago. It covers all shards, including
- * those that no instance owns, so every instance counts the same. Thread-safe.
+ * The number of orders that should have been decided long ago, and of those past due that a pause
+ * or hold keeps from being decided. They cover all shards, including those that no instance owns,
+ * so every instance counts the same. Thread-safe.
  */
 @Component
 public class OverdueOrders {
 
   /** Enough for an alert; counting everything after a long outage would only add to the load. */
-  private static final int LIMIT_PER_SHARD = 100_000;
+  private static final int WINDOW_PER_SHARD = 2_000;
 
   private final PendingOrderStatistics statistics;
   private final SchemaMigration schema;
   private final Shards shards;
   private final Duration overdueAfter;
   private final StepHealth health;
-  private volatile long overdue;
+  private volatile PastDue pastDue = new PastDue(0, 0);
   private volatile long parked;
 
   OverdueOrders(
@@ -43,8 +45,13 @@ public class OverdueOrders {
     this.overdueAfter =
         properties.reconciler().overdueAfter().plus(properties.expiry().settlementGrace());
     this.health = registry.step("overdue-orders");
-    Gauge.builder("order.timeout.overdue", this, o -> o.overdue)
-        .description("Pending orders of all shards, owned or not, that are long past due")
+    Gauge.builder("order.timeout.overdue", this, o -> o.pastDue.overdue())
+        .description(
+            "Pending orders of all shards, owned or not, that are long past due and that no pause or"
+                + " hold covers")
+        .register(meters);
+    Gauge.builder("order.timeout.suspended", this, o -> o.pastDue.suspended())
+        .description("Pending orders of all shards that are long past due under a pause or hold")
         .register(meters);
     Gauge.builder("order.timeout.parked", this, o -> o.parked)
         .description("Pending orders of owned shards that are parked, each for its own reason")
@@ -53,7 +60,12 @@ public class OverdueOrders {
 
   /** Returns the last count of the orders of all shards that should have been decided long ago. */
   public long overdue() {
-    return overdue;
+    return pastDue.overdue();
+  }
+
+  /** Returns the last count of the orders past due that a pause or hold covers. */
+  public long suspended() {
+    return pastDue.suspended();
   }
 
   /** Returns the last count of the pending orders of this instance's shards that are parked. */
@@ -67,10 +79,10 @@ public class OverdueOrders {
       return;
     }
     try {
-      overdue = statistics.overdue(overdueAfter, LIMIT_PER_SHARD);
+      pastDue = statistics.pastDue(overdueAfter, WINDOW_PER_SHARD);
       parked = statistics.parked(shards.owned());
       health.succeeded();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       health.failed("the numbers of overdue and parked orders are not updated", e);
     }
   }

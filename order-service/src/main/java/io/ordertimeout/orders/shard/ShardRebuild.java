@@ -113,13 +113,13 @@ class ShardRebuild {
         } else {
           threads.execute(this::loadPage);
         }
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         if (cancelled || threads.isShutdown()) {
           return;
         }
-        step.failed("a shard's wheel is incomplete; only the orders loaded so far are served", e);
         CompletableFuture.delayedExecutor(RETRY_DELAY.toMillis(), TimeUnit.MILLISECONDS, threads)
             .execute(this::loadPage);
+        step.failed("a shard's wheel is incomplete; only the orders loaded so far are served", e);
       }
     }
 

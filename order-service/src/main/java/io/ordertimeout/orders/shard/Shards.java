@@ -10,6 +10,7 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.deadline.PendingOrder;
 import io.ordertimeout.orders.expiry.Expiry;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
+import io.ordertimeout.orders.readback.ReadBack;
 import io.ordertimeout.orders.relay.OutboxRelay;
 import io.ordertimeout.orders.suspension.ExpiryHolds;
 import io.ordertimeout.orders.watermark.PaymentWatermark;
@@ -48,12 +49,25 @@ public class Shards implements SmartLifecycle {
   private final PaymentWatermark watermark;
   private final ExpiryHolds holds;
   private final OutboxRelay relay;
+  private final ReadBack readBack;
   private final MeterRegistry meters;
   private final Map<Integer, Ownership> owned = new ConcurrentHashMap<>();
+  private volatile Set<Integer> denied = Set.of();
   private volatile boolean running;
 
-  /** What exists for a shard only while it is owned. */
-  private record Ownership(ShardRebuild.Progress rebuild, List<Meter> meters) {}
+  /** The ownership of a shard, with what exists for the shard only while it is owned. */
+  public static final class Ownership {
+
+    private final int shard;
+    private volatile ShardRebuild.Progress rebuild;
+    private final List<Meter> meters;
+
+    private Ownership(int shard, ShardRebuild.Progress rebuild, List<Meter> meters) {
+      this.shard = shard;
+      this.rebuild = rebuild;
+      this.meters = meters;
+    }
+  }
 
   Shards(
       Expiry expiry,
@@ -61,6 +75,7 @@ public class Shards implements SmartLifecycle {
       PaymentWatermark watermark,
       ExpiryHolds holds,
       OutboxRelay relay,
+      ReadBack readBack,
       DatabaseClock clock,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
@@ -70,6 +85,7 @@ public class Shards implements SmartLifecycle {
     this.watermark = watermark;
     this.holds = holds;
     this.relay = relay;
+    this.readBack = readBack;
     this.meters = meters;
     this.timers =
         new ShardedTimers(
@@ -84,30 +100,60 @@ public class Shards implements SmartLifecycle {
             this::wheelTimeMillis,
             batch -> expiry.expire(batch, this::arm));
     clock.onChange(timers::clockChanged);
-    Gauge.builder("order.timeout.owned.shards", owned, Map::size)
+    clock.onSetBack(this::rebuildAll);
+    Gauge.builder("order.timeout.owned.shards", this, shards -> shards.confirmed().size())
         .description("Number of shards that this instance owns")
         .register(meters);
   }
 
-  /** Acquires the shard. Its wheel serves at once, while it is rebuilt in the background. */
-  public void acquire(int shard) {
+  /**
+   * Acquires the shard. Its wheel serves at once, while it is rebuilt in the background. An earlier
+   * ownership of the shard ends.
+   *
+   * @return the ownership, with which the shard is released
+   */
+  public synchronized Ownership acquire(int shard) {
+    Ownership earlier = owned.get(shard);
+    if (earlier != null) {
+      release(earlier);
+    }
     watermark.open(shard);
     timers.openForLoading(shard);
     relay.adopt(shard);
-    owned.put(shard, new Ownership(rebuild.start(shard, timers), register(shard)));
+    readBack.adopt(shard);
+    Ownership ownership = new Ownership(shard, rebuild.start(shard, timers), register(shard));
+    owned.put(shard, ownership);
+    return ownership;
   }
 
-  /** Releases the shard and drops its wheel; decisions that have started may still finish. */
-  public void release(int shard) {
-    Ownership ownership = owned.remove(shard);
-    if (ownership == null) {
+  /** Rebuilds all wheels: what was armed by a clock that was ahead would come late. */
+  private synchronized void rebuildAll() {
+    owned.forEach(
+        (shard, ownership) -> {
+          ownership.rebuild.cancel();
+          timers.drop(shard);
+          watermark.close(shard);
+          watermark.open(shard);
+          timers.openForLoading(shard);
+          ownership.rebuild = rebuild.start(shard, timers);
+        });
+  }
+
+  /**
+   * Releases a shard and drops its wheel; decisions that have started may still finish. Does
+   * nothing if the shard has been acquired again since.
+   */
+  public synchronized void release(Ownership ownership) {
+    int shard = ownership.shard;
+    if (!owned.remove(shard, ownership)) {
       return;
     }
-    ownership.rebuild().cancel();
-    ownership.meters().forEach(meters::remove);
+    ownership.rebuild.cancel();
+    ownership.meters.forEach(meters::remove);
     timers.drop(shard);
     watermark.close(shard);
     relay.abandon(shard);
+    readBack.abandon(shard);
     log.info("Released shard {}", shard);
   }
 
@@ -146,10 +192,29 @@ public class Shards implements SmartLifecycle {
     return new TreeSet<>(owned.keySet());
   }
 
+  /** Records which of the owned shards the group has not assigned to this instance. */
+  public void deny(Set<Integer> shards) {
+    denied = Set.copyOf(shards);
+  }
+
+  /** The owned shards that the group has not assigned to this instance, when it was last asked. */
+  public Set<Integer> denied() {
+    Set<Integer> both = owned();
+    both.retainAll(denied);
+    return both;
+  }
+
+  /** The owned shards, ascending, except those that the group has not assigned to this instance. */
+  public Set<Integer> confirmed() {
+    Set<Integer> confirmed = owned();
+    confirmed.removeAll(denied);
+    return confirmed;
+  }
+
   /** The owned shards whose wheels are still being rebuilt, ascending. */
   public Set<Integer> rebuilding() {
     return owned.entrySet().stream()
-        .filter(entry -> !entry.getValue().rebuild().isDone())
+        .filter(entry -> !entry.getValue().rebuild.isDone())
         .map(Map.Entry::getKey)
         .collect(Collectors.toCollection(TreeSet::new));
   }
@@ -166,10 +231,10 @@ public class Shards implements SmartLifecycle {
   public record Status(
       int shard, long pending, boolean rebuilding, Duration watermarkLag, boolean held) {}
 
-  /** The status of the owned shards, in ascending order. */
+  /** The status of the owned shards that the group confirms, in ascending order. */
   public List<Status> status() {
     Set<Integer> rebuilding = rebuilding();
-    return owned().stream()
+    return confirmed().stream()
         .map(
             shard ->
                 new Status(
@@ -193,7 +258,7 @@ public class Shards implements SmartLifecycle {
   /** The timers of all shards, if the given shard is owned and its wheel is complete; else null. */
   @Nullable ShardedTimers timersIfComplete(int shard) {
     Ownership ownership = owned.get(shard);
-    return ownership != null && ownership.rebuild().isDone() ? timers : null;
+    return ownership != null && ownership.rebuild.isDone() ? timers : null;
   }
 
   /** The current time of the wheels: Postgres's clock minus the settlement grace. */
@@ -236,7 +301,7 @@ public class Shards implements SmartLifecycle {
 
   @Override
   public void stop() {
-    owned().forEach(this::release);
+    List.copyOf(owned.values()).forEach(this::release);
     rebuild.close();
     timers.close();
     running = false;

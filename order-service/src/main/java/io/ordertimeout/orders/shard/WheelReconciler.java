@@ -15,6 +15,7 @@ import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -195,6 +196,7 @@ class WheelReconciler extends BackgroundLoop {
             .toArray();
     if (kind == Difference.EXTRA) {
       timers.cancel(shard, wrong, wrong.length);
+      wrong = unexplained(shard, wrong);
     } else {
       long[] deadlines = new long[wrong.length];
       for (int i = 0; i < wrong.length; i++) {
@@ -213,6 +215,12 @@ class WheelReconciler extends BackgroundLoop {
           kind,
           wrong[0]);
     }
+  }
+
+  /** Another instance may have parked an order or, in another partition, read its payment. */
+  private long[] unexplained(int shard, long[] extra) {
+    Set<Long> explained = orders.leftWithoutNotice(shard, extra);
+    return Arrays.stream(extra).filter(id -> !explained.contains(id)).toArray();
   }
 
   private static <T> T await(CompletableFuture<T> result) throws InterruptedException {

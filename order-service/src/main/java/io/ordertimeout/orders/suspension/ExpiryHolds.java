@@ -1,6 +1,7 @@
 package io.ordertimeout.orders.suspension;
 
 import static io.ordertimeout.orders.platform.postgres.ResultSets.instant;
+import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
 import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
 
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
@@ -9,6 +10,7 @@ import io.ordertimeout.orders.platform.postgres.SchemaMigration;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -55,16 +57,19 @@ public class ExpiryHolds {
   public static final String NOT_HELD =
       "not exists (select from expiry_hold where shard = :shard and lifted_at is null)";
 
+  /** SQL query: the {@code shard} of each hold in force. */
+  public static final String HELD_SHARDS = "select shard from expiry_hold where lifted_at is null";
+
   private static final Logger log = LoggerFactory.getLogger(ExpiryHolds.class);
 
   private static final String PLACE =
       """
-      insert into expiry_hold (shard, reason, detail) select :shard, 'LOST_RECORDS', :detail
+      insert into expiry_hold (shard, reason, detail)
+      select s.shard, 'LOST_RECORDS', :detail from unnest(:shards::int[]) as s(shard)
       where not exists (
-        select from expiry_hold where shard = :shard and detail = :detail and lifted_at is null)
+        select from expiry_hold h
+        where h.shard = s.shard and h.detail = :detail and h.lifted_at is null)
       """;
-
-  private static final String HELD_SHARDS = "select shard from expiry_hold where lifted_at is null";
 
   private static final String COLUMNS = "id, shard, reason, detail, placed_at, lifted_at";
 
@@ -75,6 +80,12 @@ public class ExpiryHolds {
 
   private static final String LIFT =
       "update expiry_hold set lifted_at = clock_timestamp() where id = ? and lifted_at is null";
+
+  private static final String PURGE =
+      """
+      delete from expiry_hold where id = any(array(
+        select id from expiry_hold where lifted_at < ? order by lifted_at limit ?))
+      """;
 
   private final JdbcTemplate jdbc;
   private final JdbcClient client;
@@ -92,18 +103,20 @@ public class ExpiryHolds {
   }
 
   /**
-   * Holds the shard's expiry because payments or closings were lost before they were read: an order
-   * that looks unpaid may be paid. The hold takes effect with the surrounding transaction.
+   * Holds the expiry of shards because records were lost before they were read: payments or
+   * closings, so that an order that looks unpaid may be paid, or the service's own events. The
+   * holds take effect with the surrounding transaction.
    */
-  public void placeForLostRecords(int shard, String detail) {
-    client.sql(PLACE).param("shard", shard).param("detail", detail).update();
+  public void placeForLostRecords(Collection<Integer> shards, String detail) {
+    int[] numbers = shards.stream().mapToInt(Integer::intValue).toArray();
+    client.sql(PLACE).param("shards", numbers).param("detail", detail).update();
     log.error(
-        "The expiry of shard {} is held until an operator lifts the hold, because payments or"
-            + " closings may have been lost: {}",
-        shard,
+        "The expiry of shards {} is held until an operator lifts the holds, because records may have"
+            + " been lost: {}",
+        shards,
         detail);
     Set<Integer> more = new HashSet<>(held);
-    more.add(shard);
+    more.addAll(shards);
     held = Set.copyOf(more);
   }
 
@@ -120,6 +133,11 @@ public class ExpiryHolds {
   /** Lifts the hold; returns whether it was in force. */
   public boolean lift(long id) {
     return jdbc.update(LIFT, id) > 0;
+  }
+
+  /** Deletes at most {@code limit} holds that were lifted before a time; returns how many. */
+  public int purge(Instant before, int limit) {
+    return jdbc.update(PURGE, parameter(before), limit);
   }
 
   /** Returns whether the shard's expiry was held at the last refresh. */
@@ -140,7 +158,7 @@ public class ExpiryHolds {
     Set<Integer> now;
     try {
       now = Set.copyOf(jdbc.queryForList(HELD_SHARDS, Integer.class));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       health.failed("new and lifted holds go unnoticed until Postgres answers", e);
       return;
     }

@@ -90,8 +90,16 @@ public class ExpiryPauses {
 
   private static final Logger log = LoggerFactory.getLogger(ExpiryPauses.class);
 
-  private static final String IN_FORCE =
-      "p.ended_at is null and (p.ends_at is null or p.ends_at > clock_timestamp())";
+  /** SQL expression: when the pause {@code p} ends or ended; infinity if that is not known. */
+  static final String END = "coalesce(p.ended_at, p.ends_at, 'infinity')";
+
+  // now() is stable, so that the index bounds the comparison: clock_timestamp() would read all
+  // pauses there have been.
+  private static final String IN_FORCE = END + " > now()";
+
+  /** SQL query: the {@code channel} of each pause in force; null for all channels. */
+  public static final String PAUSED_CHANNELS =
+      "select p.channel from expiry_pause p where " + IN_FORCE;
 
   /** SQL condition: a pause holds the order {@code d}. */
   public static final String PAUSED =
@@ -133,12 +141,19 @@ public class ExpiryPauses {
       """
           .formatted(COLUMNS);
 
-  private static final String END =
+  private static final String END_PAUSE =
       """
       update expiry_pause p set ended_at = clock_timestamp(), ended_by = ?
       where id = ? and %s
       """
           .formatted(IN_FORCE);
+
+  private static final String PURGE =
+      """
+      delete from expiry_pause where id = any(array(
+        select id from expiry_pause p where %1$s < ? order by %1$s limit ?))
+      """
+          .formatted(END);
 
   private final JdbcTemplate jdbc;
   private final JdbcClient client;
@@ -188,7 +203,7 @@ public class ExpiryPauses {
 
   /** Ends the pause; returns whether it was in force. */
   public boolean end(long id, String by) {
-    return jdbc.update(END, by, id) > 0;
+    return jdbc.update(END_PAUSE, by, id) > 0;
   }
 
   /** Finds a pause, in force or ended. */
@@ -211,6 +226,11 @@ public class ExpiryPauses {
     return jdbc.query(LATEST, ExpiryPauses::pause, before, limit);
   }
 
+  /** Deletes at most {@code limit} pauses that ended before a time; returns how many. */
+  public int purge(Instant before, int limit) {
+    return jdbc.update(PURGE, parameter(before), limit);
+  }
+
   /** Returns whether all expiry was paused at the last refresh. */
   public boolean isAllPaused() {
     return inForce.stream().anyMatch(pause -> pause.channel() == null);
@@ -230,7 +250,7 @@ public class ExpiryPauses {
     List<Pause> now;
     try {
       now = inForce();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       health.failed("new and ended pauses go unnoticed until Postgres answers", e);
       return;
     }

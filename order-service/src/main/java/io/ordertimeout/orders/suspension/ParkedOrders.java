@@ -57,7 +57,15 @@ public class ParkedOrders {
 
   private static final String COUNT = "select count(*) from parked_order p where ";
 
-  private static final String PURGE = "delete from parked_order p where p.parked_at < ? and ";
+  private static final String RELEASE_ALL =
+      "delete from parked_order where order_id = any(?::text[])";
+
+  private static final String PURGE =
+      """
+      delete from parked_order where order_id = any(array(
+        select order_id from parked_order p where p.parked_at < ? and %s
+        order by p.parked_at limit 5000))
+      """;
 
   private final JdbcTemplate jdbc;
 
@@ -85,6 +93,11 @@ public class ParkedOrders {
     jdbc.update(RELEASE, orderId);
   }
 
+  /** Deletes what parked the orders, because they are deleted too. */
+  public void releaseAll(String... orderIds) {
+    jdbc.update(RELEASE_ALL, (Object) orderIds);
+  }
+
   /**
    * Counts parked orders.
    *
@@ -95,12 +108,12 @@ public class ParkedOrders {
   }
 
   /**
-   * Deletes orders that were parked before a time; returns how many.
+   * Deletes at most 5,000 orders that were parked before a time; returns how many.
    *
    * @param unneeded SQL condition on the parked order {@code p}: it need not be parked any more
    */
   public int purge(Instant before, String unneeded) {
-    return jdbc.update(PURGE + unneeded, parameter(before));
+    return jdbc.update(PURGE.formatted(unneeded), parameter(before));
   }
 
   private static Parked parked(ResultSet row, int rowNumber) throws SQLException {

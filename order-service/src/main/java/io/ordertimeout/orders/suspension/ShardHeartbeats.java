@@ -1,8 +1,11 @@
 package io.ordertimeout.orders.suspension;
 
+import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
+
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.OrderTimeoutProperties.AfterOutage;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Collection;
 import java.util.List;
@@ -63,6 +66,19 @@ public class ShardHeartbeats {
       order by 1
       """;
 
+  private static final String ALIVE =
+      """
+      select exists (
+        select from shard_heartbeat where alive_at > clock_timestamp() - make_interval(secs => ?))
+      """;
+
+  private static final String PURGE_OUTAGES =
+      """
+      delete from shard_outage where ctid = any(array(
+        select ctid from shard_outage where began_at < ? and ended_at < ?
+        order by began_at limit ?))
+      """;
+
   private record Gap(int shard, OffsetDateTime beganAt, OffsetDateTime endedAt) {}
 
   private final JdbcTemplate jdbc;
@@ -110,8 +126,19 @@ public class ShardHeartbeats {
             : "orders that came due since are decided once their payments are read");
   }
 
+  /** Deletes at most {@code limit} outages that ended before a time; returns how many. */
+  public int purgeOutages(Instant before, int limit) {
+    return jdbc.update(PURGE_OUTAGES, parameter(before), parameter(before), limit);
+  }
+
   /** Returns the shards below a number that have had no heartbeat for that long, ascending. */
   public List<Integer> silent(int shards, Duration duration) {
     return jdbc.queryForList(SILENT, Integer.class, shards, duration.toMillis() / 1e3);
+  }
+
+  /** Returns whether no shard has had a heartbeat for that long. */
+  public boolean areSilentFor(Duration duration) {
+    return !Boolean.TRUE.equals(
+        jdbc.queryForObject(ALIVE, Boolean.class, duration.toMillis() / 1e3));
   }
 }

@@ -62,17 +62,25 @@ class EndOffsets {
   }
 
   /**
-   * Asks for the end offsets of shards, in one request that is answered for each shard separately:
-   * a partition without a leader delays no other shard. The answers complete on the client's
-   * thread, and fail if the topics have changed.
+   * The layout of the topics, as they were last checked.
    *
    * @throws KafkaException if the topics have changed and have not been checked since
    */
-  Map<Integer, CompletableFuture<Map<TopicPartition, Long>>> of(Collection<Integer> shards) {
+  InputTopics.Layout layout() {
     InputTopics.Layout layout = inputTopics.layout();
     if (layout == null) {
       throw new KafkaException("the input topics have changed and have not been checked since");
     }
+    return layout;
+  }
+
+  /**
+   * Asks for the end offsets of shards, in one request that is answered for each shard separately:
+   * a partition without a leader delays no other shard. The answers complete on the client's
+   * thread, and fail if the topics no longer have that layout.
+   */
+  Map<Integer, CompletableFuture<Map<TopicPartition, Long>>> of(
+      Collection<Integer> shards, InputTopics.Layout layout) {
     boolean across = always || layout.hasChangedPartitionCount();
     Collection<Integer> numbers =
         across ? IntStream.range(0, layout.partitions()).boxed().toList() : shards;

@@ -2,6 +2,8 @@ package io.ordertimeout.orders.watermark;
 
 import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.deadline.Watermark;
+import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.platform.kafka.StoredPositions;
 import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
@@ -112,18 +114,23 @@ public class PaymentWatermark extends BackgroundLoop {
    * shard for which it cannot is a failure.
    */
   public Map<Integer, ? extends CompletableFuture<?>> reach(Collection<Integer> shards) {
-    return endOffsets.of(shards);
+    return endOffsets.of(shards, endOffsets.layout());
   }
 
   /**
-   * Calls back with the watermark once it has passed the deadline: immediately, or later on another
-   * thread, or never if the shard is closed before.
+   * Calls back, on another thread, with a watermark that was read after this call and has passed
+   * the deadline; never if the shard is closed before. If Postgres's clock was set back, so that
+   * the deadline is more than a second ahead of it, calls back with a watermark that has not passed
+   * it.
    */
-  public void whenPassed(int shard, Instant deadline, Consumer<Instant> then) {
+  public void whenPassed(int shard, Instant deadline, Consumer<Watermark> then) {
     gates.whenPassed(shard, deadline, then);
   }
 
-  /** Returns how long the oldest waiting deadline of the shard has been held; zero if none is. */
+  /**
+   * Returns how long the oldest due order of the shard has been waiting for the watermark; zero if
+   * none is, or if all expiry of the shard is paused or held.
+   */
   public Duration lag(int shard) {
     return gates.lag(shard, clock.now());
   }
@@ -148,49 +155,72 @@ public class PaymentWatermark extends BackgroundLoop {
   // The answer is handled by its callback.
   @SuppressWarnings("FutureReturnValueIgnored")
   private void ask(Set<Integer> shards) {
-    // In this order: a record appended before T is below ends that were requested after T.
-    Instant time = clock.ask();
-    endOffsets
-        .of(shards)
-        .forEach(
-            (shard, answer) -> {
-              gates.asking(shard);
-              answer.whenComplete((ends, failure) -> answered(shard, time, ends, failure));
-            });
-  }
-
-  private void answered(
-      int shard,
-      Instant time,
-      @Nullable Map<TopicPartition, Long> ends,
-      @Nullable Throwable failure) {
-    if (ends == null) {
-      gates.unanswered(shard);
-      step.failed(
-          CONSEQUENCE,
-          new KafkaException("the end offsets of shard " + shard + " are unknown", failure));
-      askAgain(shard, retryDelay);
-      return;
+    Map<Integer, Long> questions = new HashMap<>();
+    shards.forEach(shard -> questions.put(shard, gates.asking(shard)));
+    try {
+      InputTopics.Layout layout = endOffsets.layout();
+      // In this order: a record appended before T is below ends that were requested after T.
+      Instant time = clock.ask();
+      endOffsets
+          .of(shards, layout)
+          .forEach(
+              (shard, answer) -> {
+                long question = questions.getOrDefault(shard, 0L);
+                answer.whenComplete(
+                    (ends, failure) -> {
+                      try {
+                        if (ends == null) {
+                          unanswered(shard, question, failure);
+                        } else {
+                          answered(shard, question, new Watermark(time, ends, layout.ids()));
+                        }
+                      } catch (RuntimeException | Error e) {
+                        // Nobody reads the callback's future, and the shard would wait forever.
+                        unanswered(shard, question, e);
+                      }
+                    });
+              });
+    } catch (RuntimeException | Error e) {
+      questions.forEach(gates::unanswered);
+      questions.forEach(gates::askAgain);
+      throw e;
     }
-    log.debug(
-        "Ends as of {}, received {} later: {}", time, Duration.between(time, clock.now()), ends);
-    // The deadline is ahead of Postgres's clock, because this instance's estimate of it is ahead.
-    Duration ahead = Duration.between(time, gates.answered(shard, time, ends));
-    askAgain(shard, ahead.compareTo(CLOCK_WAIT) < 0 ? ahead : CLOCK_WAIT);
   }
 
-  private void askAgain(int shard, Duration delay) {
+  private void unanswered(int shard, long question, @Nullable Throwable failure) {
+    gates.unanswered(shard, question);
+    step.failed(
+        CONSEQUENCE,
+        new KafkaException("the end offsets of shard " + shard + " are unknown", failure));
+    askAgain(shard, question, retryDelay);
+  }
+
+  private void answered(int shard, long question, Watermark answer) {
+    log.debug(
+        "Ends as of {}, received {} later: {}",
+        answer.time(),
+        Duration.between(answer.time(), clock.now()),
+        answer.ends());
+    // The deadline is ahead of Postgres's clock, because this instance's estimate of it is ahead.
+    Duration ahead = Duration.between(answer.time(), gates.answered(shard, question, answer));
+    askAgain(shard, question, ahead.compareTo(CLOCK_WAIT) < 0 ? ahead : CLOCK_WAIT);
+  }
+
+  private void askAgain(int shard, long question, Duration delay) {
     if (delay.isZero()) {
-      gates.askAgain(shard);
+      gates.askAgain(shard, question);
     } else {
       CompletableFuture.delayedExecutor(delay.toNanos(), TimeUnit.NANOSECONDS, Runnable::run)
-          .execute(() -> gates.askAgain(shard));
+          .execute(() -> gates.askAgain(shard, question));
     }
   }
 
   private void readStoredPositions() {
     Map<TopicPartition, Long> stored = new HashMap<>();
-    positions.of(inputs).forEach((partition, known) -> stored.put(partition, known.nextOffset()));
+    positions
+        .read(inputs)
+        .positions()
+        .forEach((partition, known) -> stored.put(partition, known.nextOffset()));
     gates.stored(stored);
   }
 }

@@ -1,12 +1,19 @@
 package io.ordertimeout.orders.watermark;
 
+import io.ordertimeout.orders.deadline.Watermark;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The gate of one shard: the deadlines that wait for its payment watermark, and what is known of
@@ -14,53 +21,96 @@ import org.apache.kafka.common.TopicPartition;
  */
 final class WatermarkGate {
 
-  /** A deadline, and what to do with the watermark once it has passed the deadline. */
-  record Waiter(Instant deadline, Consumer<Instant> then) {}
+  /** A deadline, and what to do with the watermark that was asked for on its behalf. */
+  record Waiter(Instant deadline, Consumer<Watermark> then) {}
+
+  /**
+   * How far the clock that wakes the orders may be ahead of Postgres's. A deadline that is further
+   * ahead came from a clock that has been set back since. Waiting for it would keep back the orders
+   * that came due with it.
+   */
+  private static final Duration LARGEST_ERROR = Duration.ofSeconds(1);
 
   /** Next offset that is not stored in Postgres, by partition of payments and closings. */
   final Map<TopicPartition, Long> stored = new HashMap<>();
 
-  final List<Waiter> waiters = new ArrayList<>();
+  /** The deadlines that the next question will be for. */
+  private List<Waiter> waiting = new ArrayList<>();
 
-  /** Where the payments and closings ended when Kafka was last asked; empty once all is stored. */
-  Map<TopicPartition, Long> ends = Map.of();
+  /** The deadlines that were waiting when Kafka was asked. */
+  private List<Waiter> asked = new ArrayList<>();
 
-  /** A time before Kafka was asked for the ends. */
-  Instant endsAsOf = Instant.MIN;
+  /** The answer to the latest question; null before it, and once everything below it is stored. */
+  @Nullable Watermark answer;
 
-  Instant watermark = Instant.MIN;
-
-  /** Whether Kafka has been asked and may not be asked again yet. */
-  boolean asking;
+  /** The number of the question that Kafka was asked and that may not be repeated yet; else 0. */
+  long question;
 
   /** Whether Kafka did not answer the last question. */
   boolean inDoubt;
 
   boolean needsEnds() {
-    return !waiters.isEmpty() && ends.isEmpty() && !asking;
+    return question == 0 && answer == null && hasWaiters();
   }
 
   boolean awaitsEnds() {
-    return !ends.isEmpty();
+    return answer != null;
+  }
+
+  /** The partitions whose positions the answer awaits. */
+  Set<TopicPartition> awaitedPartitions() {
+    return answer == null ? Set.of() : answer.ends().keySet();
+  }
+
+  boolean hasWaiters() {
+    return !waiting.isEmpty() || !asked.isEmpty();
+  }
+
+  Stream<Waiter> waiters() {
+    return Stream.concat(asked.stream(), waiting.stream());
+  }
+
+  void add(Waiter waiter) {
+    waiting.add(waiter);
+  }
+
+  /** Records that Kafka is about to be asked, on behalf of all deadlines that wait now. */
+  void ask(long number) {
+    question = number;
+    asked.addAll(waiting);
+    waiting = new ArrayList<>();
   }
 
   /**
    * Raises the watermark if everything below the ends is stored.
    *
-   * @return the waiters that the watermark has passed, in the order of their arrival
+   * @return the waiters that the watermark has passed, in the order of their arrival, and those
+   *     that it will not pass for a long time
    */
   List<Waiter> advance() {
-    boolean reached =
-        !ends.isEmpty()
-            && ends.entrySet().stream()
-                .allMatch(end -> stored.getOrDefault(end.getKey(), -1L) >= end.getValue());
-    if (!reached) {
+    Watermark watermark = answer;
+    if (watermark == null || !isStored(watermark.ends())) {
       return List.of();
     }
-    ends = Map.of();
-    watermark = endsAsOf;
-    List<Waiter> passed = waiters.stream().filter(w -> !w.deadline.isAfter(watermark)).toList();
-    waiters.removeAll(passed);
+    answer = null;
+    List<Waiter> passed = new ArrayList<>();
+    List<Waiter> ahead = new ArrayList<>();
+    for (Waiter waiter : asked) {
+      Duration remaining = Duration.between(watermark.time(), waiter.deadline);
+      boolean soon = remaining.compareTo(LARGEST_ERROR) <= 0;
+      (soon && remaining.compareTo(Duration.ZERO) > 0 ? ahead : passed).add(waiter);
+    }
+    asked = ahead;
     return passed;
+  }
+
+  private boolean isStored(Map<TopicPartition, Long> ends) {
+    return ends.entrySet().stream()
+        .allMatch(end -> stored.getOrDefault(end.getKey(), -1L) >= end.getValue());
+  }
+
+  /** Returns the latest deadline that the last question was for and that still waits. */
+  Optional<Instant> latestAsked() {
+    return asked.stream().map(Waiter::deadline).max(Comparator.naturalOrder());
   }
 }

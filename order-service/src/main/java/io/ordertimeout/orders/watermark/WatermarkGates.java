@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.watermark;
 
+import io.ordertimeout.orders.deadline.Watermark;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -29,6 +30,7 @@ final class WatermarkGates {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final Map<Integer, WatermarkGate> gates = new HashMap<>();
+  private long questions;
   private boolean hasChanged;
 
   /**
@@ -60,7 +62,7 @@ final class WatermarkGates {
         partition.partition(),
         gate -> {
           gate.stored.put(partition, position);
-          return gate.advance();
+          return advance(gate);
         });
   }
 
@@ -70,39 +72,39 @@ final class WatermarkGates {
       letPass(
           shard,
           gate -> {
-            for (TopicPartition partition : gate.ends.keySet()) {
+            for (TopicPartition partition : gate.awaitedPartitions()) {
               Long position = positions.get(partition);
               if (position != null) {
-                gate.stored.merge(partition, position, Math::max);
+                gate.stored.put(partition, position);
               }
             }
-            return gate.advance();
+            return advance(gate);
           });
     }
   }
 
-  /** Calls back with the shard's watermark once it has passed the deadline. */
-  void whenPassed(int shard, Instant deadline, Consumer<Instant> then) {
-    letPass(
-        shard,
-        gate -> {
-          WatermarkGate.Waiter waiter = new WatermarkGate.Waiter(deadline, then);
-          if (!deadline.isAfter(gate.watermark) && !held.test(shard)) {
-            return List.of(waiter);
-          }
-          gate.waiters.add(waiter);
-          return List.of();
-        });
+  /**
+   * Calls back with a watermark of the shard that was asked for after this call: one that has
+   * passed the deadline, or one that shows the deadline to be far ahead.
+   */
+  void whenPassed(int shard, Instant deadline, Consumer<Watermark> then) {
+    change(shard, gate -> gate.add(new WatermarkGate.Waiter(deadline, then)));
   }
 
-  /** Returns how long the oldest waiting deadline has been held; zero if none is. */
+  /**
+   * Returns how long the oldest waiting deadline has been waiting for the watermark; zero if none
+   * is, or if a pause or hold keeps the gate closed.
+   */
   Duration lag(int shard, Instant now) {
+    if (held.test(shard)) {
+      return Duration.ZERO;
+    }
     lock.lock();
     try {
       WatermarkGate gate = gates.get(shard);
       return gate == null
           ? Duration.ZERO
-          : gate.waiters.stream()
+          : gate.waiters()
               .map(waiter -> Duration.between(waiter.deadline(), now))
               .filter(lag -> !lag.isNegative())
               .max(Duration::compareTo)
@@ -119,41 +121,55 @@ final class WatermarkGates {
     return shards;
   }
 
-  /** Records that Kafka is being asked for the shard's ends, until {@link #askAgain}. */
-  void asking(int shard) {
-    change(shard, gate -> gate.asking = true);
+  /**
+   * Records that Kafka is about to be asked for the shard's ends, and not again until {@link
+   * #askAgain}.
+   *
+   * @return the number of the question; its answer counts only while the shard stays open
+   */
+  long asking(int shard) {
+    lock.lock();
+    try {
+      long number = ++questions;
+      WatermarkGate gate = gates.get(shard);
+      if (gate != null) {
+        gate.ask(number);
+      }
+      return number;
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Allows Kafka to be asked for the shard's ends again. */
-  void askAgain(int shard) {
-    change(shard, gate -> gate.asking = false);
+  void askAgain(int shard, long question) {
+    change(shard, question, gate -> gate.question = 0);
   }
 
   /** Records that Kafka did not answer for the shard. */
-  void unanswered(int shard) {
-    change(shard, gate -> gate.inDoubt = true);
+  void unanswered(int shard, long question) {
+    change(shard, question, gate -> gate.inDoubt = true);
   }
 
   /**
    * Records where the payments and closings that count for the shard end.
    *
-   * @param time a time before Kafka was asked
-   * @return the latest deadline that still waits although everything is stored, or {@code time}
+   * @return the latest deadline that still waits although everything is stored, or the answer's
+   *     time
    */
-  Instant answered(int shard, Instant time, Map<TopicPartition, Long> ends) {
-    List<Instant> ahead = new ArrayList<>(List.of(time));
+  Instant answered(int shard, long question, Watermark answer) {
+    List<Instant> ahead = new ArrayList<>(List.of(answer.time()));
     letPass(
         shard,
         gate -> {
-          if (!gate.asking) {
+          if (gate.question != question) {
             return List.of(); // the shard was released and taken over again meanwhile
           }
           gate.inDoubt = false;
-          gate.ends = ends;
-          gate.endsAsOf = time;
-          List<WatermarkGate.Waiter> passed = gate.advance();
+          gate.answer = answer;
+          List<Passed> passed = advance(gate);
           if (!gate.awaitsEnds()) {
-            gate.waiters.forEach(waiter -> ahead.add(waiter.deadline()));
+            gate.latestAsked().ifPresent(ahead::add);
           }
           signal();
           return passed;
@@ -163,7 +179,7 @@ final class WatermarkGates {
 
   /** Returns whether Kafka did not answer for a shard that has waiters. */
   boolean areInDoubt() {
-    return find(gate -> gate.inDoubt && !gate.waiters.isEmpty()).stream()
+    return find(gate -> gate.inDoubt && gate.hasWaiters()).stream()
         .anyMatch(shard -> !held.test(shard));
   }
 
@@ -218,9 +234,28 @@ final class WatermarkGates {
         });
   }
 
-  private void letPass(int shard, Function<WatermarkGate, List<WatermarkGate.Waiter>> change) {
-    List<WatermarkGate.Waiter> passed;
-    Instant watermark;
+  private void change(int shard, long question, Consumer<WatermarkGate> change) {
+    change(
+        shard,
+        gate -> {
+          if (gate.question == question) {
+            change.accept(gate);
+          }
+        });
+  }
+
+  /** A waiter, and the watermark that has passed it. */
+  private record Passed(WatermarkGate.Waiter waiter, Watermark watermark) {}
+
+  private static List<Passed> advance(WatermarkGate gate) {
+    Watermark watermark = gate.answer;
+    return watermark == null
+        ? List.of()
+        : gate.advance().stream().map(waiter -> new Passed(waiter, watermark)).toList();
+  }
+
+  private void letPass(int shard, Function<WatermarkGate, List<Passed>> change) {
+    List<Passed> passed;
     lock.lock();
     try {
       WatermarkGate gate = gates.get(shard);
@@ -228,14 +263,13 @@ final class WatermarkGates {
         return;
       }
       passed = change.apply(gate);
-      watermark = gate.watermark;
       if (gate.needsEnds() || gate.inDoubt) {
         signal();
       }
     } finally {
       lock.unlock();
     }
-    passed.forEach(waiter -> waiter.then().accept(watermark));
+    passed.forEach(one -> one.waiter.then().accept(one.watermark));
   }
 
   private void locked(Runnable change) {

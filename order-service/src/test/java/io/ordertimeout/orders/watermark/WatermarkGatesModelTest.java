@@ -2,6 +2,7 @@ package io.ordertimeout.orders.watermark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ordertimeout.orders.deadline.Watermark;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -41,7 +42,7 @@ class WatermarkGatesModelTest {
 
     private record Waiter(int number, int shard, Instant deadline) {}
 
-    private record Request(int shard, Instant time) {}
+    private record Request(int shard, long question, Instant time) {}
 
     private final Random random;
     private final Set<Integer> held = new HashSet<>();
@@ -139,9 +140,9 @@ class WatermarkGatesModelTest {
       }
     }
 
-    private void passed(Waiter waiter, Instant watermark) {
+    private void passed(Waiter waiter, Watermark watermark) {
       assertThat(waiting.remove(waiter)).as("waits").isTrue();
-      assertThat(watermark).isAfterOrEqualTo(waiter.deadline);
+      assertThat(watermark.time()).isAfterOrEqualTo(waiter.deadline);
       for (TopicPartition partition : partitions(waiter.shard)) {
         long before = appended(partition).stream().filter(waiter.deadline::isAfter).count();
         assertThat(stored.get(partition)).as("stored").isGreaterThanOrEqualTo((int) before);
@@ -153,8 +154,7 @@ class WatermarkGatesModelTest {
           .toAsk()
           .forEach(
               shard -> {
-                gates.asking(shard);
-                requests.add(new Request(shard, now));
+                requests.add(new Request(shard, gates.asking(shard), now));
               });
     }
 
@@ -164,15 +164,18 @@ class WatermarkGatesModelTest {
       }
       Request request = requests.remove(random.nextInt(requests.size()));
       if (random.nextInt(4) == 0) {
-        gates.unanswered(request.shard);
+        gates.unanswered(request.shard, request.question);
       } else {
         gates.answered(
             request.shard,
-            request.time,
-            partitions(request.shard).stream()
-                .collect(Collectors.toMap(p -> p, p -> (long) appended(p).size())));
+            request.question,
+            new Watermark(
+                request.time,
+                partitions(request.shard).stream()
+                    .collect(Collectors.toMap(p -> p, p -> (long) appended(p).size())),
+                Map.of()));
       }
-      gates.askAgain(request.shard);
+      gates.askAgain(request.shard, request.question);
     }
 
     private Set<Integer> shardsToAsk() {

@@ -2,6 +2,7 @@ package io.ordertimeout.orders.watermark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ordertimeout.orders.deadline.Watermark;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -50,6 +51,18 @@ class WatermarkGatesTest {
   }
 
   @Test
+  void aShardThatIsPausedOrHeldDoesNotWaitForTheWatermark() {
+    gates.open(0);
+    queue("order", 5);
+    assertThat(gates.lag(0, at(9))).isEqualTo(Duration.ofMillis(4));
+
+    held.add(0);
+    assertThat(gates.lag(0, at(9))).isZero();
+    held.remove(0);
+    assertThat(gates.lag(0, at(9))).isEqualTo(Duration.ofMillis(4));
+  }
+
+  @Test
   void responsePassesAllDeadlinesUpToItsTimeAndReportsTheLatestRemaining() {
     gates.open(0);
     gates.stored(PAID, 1);
@@ -60,50 +73,87 @@ class WatermarkGatesTest {
 
     assertThat(answer(3, 1, 1)).isEqualTo(at(9));
     assertThat(passed).containsExactly("third by 3", "second by 3");
-    queue("at once", 3);
-    assertThat(passed).hasSize(3).endsWith("at once by 3");
     assertThat(gates.toAsk()).containsExactly(0);
     assertThat(answer(9, 1, 1)).isEqualTo(at(9));
-    assertThat(passed).hasSize(4).endsWith("later by 9");
+    assertThat(passed).hasSize(3).endsWith("later by 9");
+  }
+
+  @Test
+  void deadlinePassesOnlyByAnAnswerThatWasAskedForAfterItHadComeDue() {
+    gates.open(0);
+    gates.stored(PAID, 1);
+    gates.stored(CLOSED, 1);
+    queue("order", 1);
+    long question = gates.asking(0);
+    queue("due since", 2);
+
+    // The clock was ahead when it was read.
+    gates.answered(0, question, watermark(5, 1, 1));
+    assertThat(passed).containsExactly("order by 5");
+    gates.askAgain(0, question);
+    assertThat(gates.toAsk()).containsExactly(0);
+
+    answer(3, 2, 1);
+    assertThat(passed).hasSize(1);
+    gates.stored(PAID, 2);
+    assertThat(passed).containsExactly("order by 5", "due since by 3");
+  }
+
+  @Test
+  void deadlineFarAheadOfTheClockDoesNotWait() {
+    gates.open(0);
+    gates.stored(PAID, 0);
+    gates.stored(CLOSED, 0);
+    queue("in an hour", 3_600_000);
+    queue("soon", 1_002);
+
+    answer(2, 0, 0);
+    assertThat(passed).containsExactly("in an hour by 2");
+    answer(1_002, 0, 0);
+    assertThat(passed).endsWith("soon by 1002").hasSize(2);
   }
 
   @Test
   void shardHasAtMostOneRequestAtATime() {
     gates.open(0);
     queue("one", 1);
-    gates.asking(0);
+    long question = gates.asking(0);
     queue("other", 2);
     assertThat(gates.toAsk()).isEmpty();
 
-    gates.unanswered(0);
+    gates.unanswered(0, question);
     assertThat(gates.areInDoubt()).isTrue();
     assertThat(gates.toAsk()).isEmpty();
 
-    gates.askAgain(0);
+    gates.askAgain(0, question);
     assertThat(gates.toAsk()).containsExactly(0);
     answer(3, 0, 0);
     assertThat(gates.areInDoubt()).isFalse();
   }
 
   @Test
-  void shardIsNotInDoubtIfNoOrderWaits() {
+  void answerToAQuestionFromBeforeTheShardWasReopenedDoesNotCount() {
     gates.open(0);
     queue("dropped", 1);
-    gates.asking(0);
+    long before = gates.asking(0);
     gates.close(0);
     gates.open(0);
     gates.stored(PAID, 0);
     gates.stored(CLOSED, 0);
     queue("order", 1);
-    gates.asking(0);
+    long after = gates.asking(0);
 
-    // The responses to the request from before the shard was reopened, and to the one after it.
-    gates.answered(0, at(2), Map.of(PAID, 0L, CLOSED, 0L));
-    gates.askAgain(0);
-    gates.unanswered(0);
-    gates.askAgain(0);
+    gates.answered(0, before, watermark(2, 0, 0));
+    gates.unanswered(0, before);
+    gates.askAgain(0, before);
+    assertThat(passed).isEmpty();
+    assertThat(gates.areInDoubt()).isFalse();
+    assertThat(gates.toAsk()).isEmpty();
 
-    assertThat(passed).containsExactly("order by 2");
+    gates.answered(0, after, watermark(3, 0, 0));
+    gates.askAgain(0, after);
+    assertThat(passed).containsExactly("order by 3");
+    gates.unanswered(0, after);
     assertThat(gates.areInDoubt()).isFalse();
   }
 
@@ -113,14 +163,12 @@ class WatermarkGatesTest {
     gates.stored(PAID, 1);
     gates.stored(CLOSED, 1);
     queue("dropped", 1);
-    gates.asking(0);
-    gates.unanswered(0);
+    gates.unanswered(0, gates.asking(0));
     gates.close(0);
     assertThat(gates.areInDoubt()).isFalse();
 
     gates.open(0);
     assertThat(gates.toAsk()).isEmpty();
-    gates.answered(0, at(2), Map.of(PAID, 1L, CLOSED, 1L));
     queue("order", 1);
     answer(3, 1, 1);
     assertThat(passed).isEmpty();
@@ -153,8 +201,7 @@ class WatermarkGatesTest {
     TopicPartition elsewhere = new TopicPartition("paid", 1);
     gates.open(0);
     queue("order", 1);
-    gates.asking(0);
-    gates.answered(0, at(2), Map.of(elsewhere, 5L));
+    gates.answered(0, gates.asking(0), new Watermark(at(2), Map.of(elsewhere, 5L), Map.of()));
     assertThat(gates.awaitStored()).isTrue();
 
     gates.stored(Map.of(elsewhere, 4L));
@@ -168,14 +215,19 @@ class WatermarkGatesTest {
     gates.whenPassed(
         0,
         at(deadlineMillis),
-        watermark -> passed.add(name + " by " + Duration.between(START, watermark).toMillis()));
+        watermark ->
+            passed.add(name + " by " + Duration.between(START, watermark.time()).toMillis()));
   }
 
   private Instant answer(int timeMillis, long paid, long closed) {
-    gates.asking(0);
-    Instant latest = gates.answered(0, at(timeMillis), Map.of(PAID, paid, CLOSED, closed));
-    gates.askAgain(0);
+    long question = gates.asking(0);
+    Instant latest = gates.answered(0, question, watermark(timeMillis, paid, closed));
+    gates.askAgain(0, question);
     return latest;
+  }
+
+  private static Watermark watermark(int timeMillis, long paid, long closed) {
+    return new Watermark(at(timeMillis), Map.of(PAID, paid, CLOSED, closed), Map.of());
   }
 
   private static Instant at(int millis) {

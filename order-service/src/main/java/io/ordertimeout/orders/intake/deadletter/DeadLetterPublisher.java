@@ -1,10 +1,19 @@
 package io.ordertimeout.orders.intake.deadletter;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.platform.kafka.RecoveringProducer;
+import io.ordertimeout.orders.platform.kafka.PartitionLeaders;
+import io.ordertimeout.orders.platform.kafka.PartitionLeaders.TopicLeaders;
+import io.ordertimeout.orders.platform.kafka.TopicSenders;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
@@ -25,70 +34,156 @@ public class DeadLetterPublisher {
 
   private static final Logger log = LoggerFactory.getLogger(DeadLetterPublisher.class);
 
-  /** A dead letter that was sent but may not be acknowledged yet. */
-  public record Sent(
-      ConsumerRecord<byte[], byte[]> record, String fault, Future<RecordMetadata> future) {}
+  /** How long a batch waits for its dead letters: far less than {@code max.poll.interval.ms}. */
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-  private final RecoveringProducer producer;
+  /** The same for a topic that is known not to accept dead letters at the moment. */
+  private static final Duration SHORT_PATIENCE = Duration.ofMillis(500);
+
+  private static final Duration RETRY_DELAY = Duration.ofSeconds(1);
+
+  /** An unusable record, and why it cannot be used. */
+  public record Letter(ConsumerRecord<byte[], byte[]> record, String fault) {}
+
+  /** A dead letter that was sent; its acknowledgement may fail. */
+  public record Sent(Letter letter, CompletableFuture<?> acknowledgement) {
+
+    /** Whether Kafka has acknowledged it by now. */
+    public boolean isAcknowledged() {
+      return acknowledgement.isDone() && !acknowledgement.isCompletedExceptionally();
+    }
+  }
+
+  private final TopicSenders senders;
+  private final PartitionLeaders leaders;
   private final OrderTimeoutProperties.Topics topics;
 
-  DeadLetterPublisher(RecoveringProducer producer, OrderTimeoutProperties properties) {
-    this.producer = producer;
+  /** The number of dead letters that are being retried, by dead-letter topic. */
+  private final Map<String, Integer> retried = new ConcurrentHashMap<>();
+
+  DeadLetterPublisher(
+      TopicSenders senders, PartitionLeaders leaders, OrderTimeoutProperties properties) {
+    this.senders = senders;
+    this.leaders = leaders;
     this.topics = properties.topics();
   }
 
-  /** Sends the record; {@link #await} waits for the acknowledgement. */
-  public Sent send(ConsumerRecord<byte[], byte[]> record, String fault) {
-    return new Sent(record, fault, producer.send(letter(record, fault, record.value())));
+  /**
+   * Sends all dead letters at once, and waits up to 5 s for all of them together.
+   *
+   * @return the letters, each of which may be acknowledged or not
+   */
+  public List<Sent> publish(List<Letter> letters) throws InterruptedException {
+    boolean known = letters.stream().allMatch(letter -> retried.containsKey(topic(letter)));
+    Duration patience = known ? SHORT_PATIENCE : PATIENCE;
+    List<Sent> sent = letters.stream().map(letter -> new Sent(letter, send(letter))).toList();
+    try {
+      CompletableFuture.allOf(
+              sent.stream().map(Sent::acknowledgement).toArray(CompletableFuture[]::new))
+          .get(patience.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      log.debug("Kafka has not acknowledged all of {} dead letters", sent.size(), e);
+    }
+    return sent;
   }
 
   /**
-   * Waits until Kafka has acknowledged the dead letter. If its topic rejects it as too large, sends
-   * it again without its value.
+   * Continues to publish a dead letter that is not acknowledged, in the background.
    *
-   * @throws KafkaException if Kafka did not acknowledge it
+   * @return completes once it is acknowledged; its cancellation ends the attempts
    */
-  public void await(Sent sent) throws InterruptedException {
+  public CompletableFuture<Void> publishEventually(Sent sent) {
+    String topic = topic(sent.letter);
+    CompletableFuture<Void> published = new CompletableFuture<>();
+    retried.merge(topic, 1, Integer::sum);
+    CompletableFuture<?> unused =
+        published.whenComplete(
+            (done, cancelled) ->
+                retried.computeIfPresent(topic, (t, count) -> count == 1 ? null : count - 1));
+    follow(sent.acknowledgement, sent.letter, published);
+    return published;
+  }
+
+  private void follow(
+      CompletableFuture<?> attempt, Letter letter, CompletableFuture<Void> published) {
+    CompletableFuture<?> unused =
+        attempt.whenComplete(
+            (done, failure) -> {
+              if (failure == null) {
+                published.complete(null);
+              } else if (!published.isDone()) {
+                CompletableFuture.delayedExecutor(
+                        RETRY_DELAY.toMillis(), TimeUnit.MILLISECONDS, Runnable::run)
+                    .execute(() -> follow(attempt(letter), letter, published));
+              }
+            });
+  }
+
+  private CompletableFuture<?> attempt(Letter letter) {
     try {
-      sent.future.get();
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof RecordTooLargeException) {
-        sendWithoutValue(sent);
-        return;
-      }
-      throw new KafkaException(
-          "the dead letter was not acknowledged: " + position(sent.record), e.getCause());
+      return leaders
+          .of(topic(letter))
+          .thenCompose(
+              topic ->
+                  isWritable(topic, letter)
+                      ? send(letter)
+                      : CompletableFuture.failedFuture(new KafkaException("there is no leader")));
+    } catch (RuntimeException | Error e) {
+      return CompletableFuture.failedFuture(e);
     }
+  }
+
+  private static boolean isWritable(TopicLeaders topic, Letter letter) {
+    byte[] key = letter.record.key();
+    return topic.exists()
+        && (key == null
+            ? !topic.withLeader().isEmpty()
+            : topic.withLeader().contains(topic.partition(key)));
+  }
+
+  /** Sends the record; if its topic rejects it as too large, sends it again without its value. */
+  private CompletableFuture<?> send(Letter letter) {
+    return senders
+        .send(record(letter, letter.fault, letter.record.value()))
+        .exceptionallyCompose(
+            failure ->
+                cause(failure) instanceof RecordTooLargeException
+                    ? sendWithoutValue(letter)
+                    : CompletableFuture.failedFuture(failure));
+  }
+
+  private static Throwable cause(Throwable failure) {
+    Throwable cause = failure.getCause();
+    return failure instanceof CompletionException && cause != null ? cause : failure;
   }
 
   // The dead-letter topic's size limit is below that of the input topic. The headers still refer to
   // the original record, and the partition is not blocked.
-  private void sendWithoutValue(Sent sent) throws InterruptedException {
-    byte[] value = sent.record.value();
+  private CompletableFuture<RecordMetadata> sendWithoutValue(Letter letter) {
+    byte[] value = letter.record.value();
     log.warn(
         "The dead letter of {} is too large for its topic ({} bytes); sending it without its value",
-        position(sent.record),
+        position(letter.record),
         value == null ? 0 : value.length);
-    try {
-      producer.send(letter(sent.record, sent.fault + "; value omitted, too large", null)).get();
-    } catch (ExecutionException e) {
-      throw new KafkaException(
-          "the dead letter was not acknowledged: " + position(sent.record), e.getCause());
-    }
+    return senders.send(record(letter, letter.fault + "; value omitted, too large", null));
   }
 
-  private ProducerRecord<byte[], byte[]> letter(
-      ConsumerRecord<byte[], byte[]> record, String fault, byte @Nullable [] value) {
-    ProducerRecord<byte[], byte[]> letter =
-        new ProducerRecord<>(topics.deadLetters(record.topic()), record.key(), value);
-    Headers headers = letter.headers();
+  private String topic(Letter letter) {
+    return topics.deadLetters(letter.record.topic());
+  }
+
+  private ProducerRecord<byte[], byte[]> record(
+      Letter letter, String fault, byte @Nullable [] value) {
+    ConsumerRecord<byte[], byte[]> record = letter.record;
+    ProducerRecord<byte[], byte[]> sent = new ProducerRecord<>(topic(letter), record.key(), value);
+    Headers headers = sent.headers();
     record.headers().forEach(headers::add);
     headers
         .add("x-error", utf8(fault))
         .add("x-topic", utf8(record.topic()))
         .add("x-partition", utf8(Integer.toString(record.partition())))
         .add("x-offset", utf8(Long.toString(record.offset())));
-    return letter;
+    return sent;
   }
 
   private static String position(ConsumerRecord<?, ?> record) {

@@ -2,6 +2,7 @@ package io.ordertimeout.orders.intake.deadletter;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.platform.kafka.KafkaConsumers;
+import io.ordertimeout.orders.platform.kafka.PartitionCounts;
 import io.ordertimeout.orders.platform.kafka.RecoveringProducer;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -85,12 +86,17 @@ public class DeadLetterReader {
 
   private final KafkaConsumers consumers;
   private final RecoveringProducer producer;
+  private final PartitionCounts partitionCounts;
   private final OrderTimeoutProperties.Topics topics;
 
   DeadLetterReader(
-      KafkaConsumers consumers, RecoveringProducer producer, OrderTimeoutProperties properties) {
+      KafkaConsumers consumers,
+      RecoveringProducer producer,
+      PartitionCounts partitionCounts,
+      OrderTimeoutProperties properties) {
     this.consumers = consumers;
     this.producer = producer;
+    this.partitionCounts = partitionCounts;
     this.topics = properties.topics();
   }
 
@@ -207,7 +213,11 @@ public class DeadLetterReader {
             .findFirst()
             .orElseThrow();
     ProducerRecord<byte[], byte[]> replayed =
-        new ProducerRecord<>(origin, record.key(), value == null ? record.value() : value);
+        new ProducerRecord<>(
+            origin,
+            partitionOfOrder(origin, record),
+            record.key(),
+            value == null ? record.value() : value);
     record
         .headers()
         .forEach(
@@ -227,6 +237,26 @@ public class DeadLetterReader {
       Thread.currentThread().interrupt();
       throw new KafkaException("interrupted while replaying the dead letter " + source, e);
     }
+  }
+
+  /**
+   * Returns the partition of the record's order: the one that its producer chose, unless partitions
+   * have been added since. Producers then choose another one, by the key; so does Kafka's producer
+   * if this method returns null.
+   */
+  private @Nullable Integer partitionOfOrder(String origin, ConsumerRecord<byte[], byte[]> record) {
+    int partitions = producer.partitionsFor(origin).size();
+    int partition;
+    try {
+      partition = Integer.parseInt(header(record, "x-partition"));
+    } catch (NumberFormatException e) {
+      return null; // not published by this service
+    }
+    if (partition < 0 || partition >= partitions) {
+      return null;
+    }
+    int then = partitionCounts.at(Instant.ofEpochMilli(record.timestamp())).orElse(partitions);
+    return then == partitions || record.key() == null ? Integer.valueOf(partition) : null;
   }
 
   private static String position(String topic, int partition, long offset) {

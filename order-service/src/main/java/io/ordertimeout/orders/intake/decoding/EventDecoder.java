@@ -58,7 +58,14 @@ public final class EventDecoder {
     this.deadlines = deadlines;
   }
 
-  public DecodedRecord decode(ConsumerRecord<byte @Nullable [], byte @Nullable []> record) {
+  /**
+   * Decodes a record.
+   *
+   * @param now the time of its intake by Postgres's clock, against which the times are checked that
+   *     producers state
+   */
+  public DecodedRecord decode(
+      ConsumerRecord<byte @Nullable [], byte @Nullable []> record, Instant now) {
     try {
       EventFields fields = fields(record);
       String orderId = fields.text(names.orderId(), MAX_ORDER_ID);
@@ -69,10 +76,11 @@ public final class EventDecoder {
       if (isCreated(record)) {
         // The watermark of another partition does not cover the order's payment.
         return keyFault == null
-            ? new DecodedRecord.Created(created(record, fields, orderId))
+            ? new DecodedRecord.Created(created(record, fields, orderId, now))
             : new DecodedRecord.Undecodable(keyFault + "; the order is not watched", null);
       }
-      return settled(record, new LenientFields(fields), orderId, keyFault);
+      Instant recordedAt = RecordTime.of(record, now);
+      return settled(record, recordedAt, new LenientFields(fields, now), orderId, keyFault);
     } catch (UnusableRecordException e) {
       return unusable(record, String.valueOf(e.getMessage()));
     }
@@ -139,17 +147,22 @@ public final class EventDecoder {
         : "the key is not the order id";
   }
 
-  private OrderCreated created(ConsumerRecord<?, ?> record, EventFields fields, String orderId)
+  private OrderCreated created(
+      ConsumerRecord<?, ?> record, EventFields fields, String orderId, Instant now)
       throws UnusableRecordException {
-    Instant recordedAt = Instant.ofEpochMilli(record.timestamp());
     Instant stated = fields.instant(names.createdAt());
-    Instant createdAt = stated == null ? recordedAt : stated;
+    Instant createdAt = stated == null ? RecordTime.of(record, now) : stated;
+    if (createdAt == null) {
+      throw new UnusableRecordException(
+          "%s is missing, and the record's timestamp is unusable: %s"
+              .formatted(names.createdAt(), Instant.ofEpochMilli(record.timestamp())));
+    }
     String channel = fields.text(names.channel());
     String paymentMethod = fields.text(names.paymentMethod());
     Instant payBy = fields.instant(names.payBy());
     Duration timeout = fields.duration(names.timeout());
     PaymentDeadlines.PaymentDeadline deadline =
-        deadlines.of(createdAt, stated != null, recordedAt, payBy, timeout, channel, paymentMethod);
+        deadlines.of(createdAt, stated != null, now, payBy, timeout, channel, paymentMethod);
     return new OrderCreated(
         orderId,
         record.partition(),
@@ -164,18 +177,19 @@ public final class EventDecoder {
 
   private DecodedRecord settled(
       ConsumerRecord<?, ?> record,
+      @Nullable Instant usableTime,
       LenientFields fields,
       String orderId,
       @Nullable String keyFault) {
     // Any timestamp is accepted: rejecting a payment could cancel a paid order.
-    Instant recordedAt = Micros.clamp(Instant.ofEpochMilli(record.timestamp()));
+    Instant recordedAt = usableTime == null ? fields.now : usableTime;
     OrderSettled event;
     if (record.topic().equals(topics.paid())) {
       String paymentId = fields.textOrElse(names.paymentId(), MAX_PAYMENT_ID, position(record));
-      Instant paidAt = fields.instantOrElse(names.paidAt(), recordedAt);
+      Instant paidAt = fields.instantOrElse(names.paidAt(), usableTime);
       event = new OrderSettled.Paid(orderId, record.partition(), recordedAt, paymentId, paidAt);
     } else {
-      Instant closedAt = fields.instantOrElse(names.closedAt(), recordedAt);
+      Instant closedAt = fields.instantOrElse(names.closedAt(), usableTime);
       String reason = fields.textOrNull(names.reason(), MAX_REASON);
       event = new OrderSettled.Closed(orderId, record.partition(), recordedAt, closedAt, reason);
     }
@@ -191,10 +205,12 @@ public final class EventDecoder {
   private static final class LenientFields {
 
     private final EventFields fields;
+    private final Instant now;
     private int replaced;
 
-    LenientFields(EventFields fields) {
+    LenientFields(EventFields fields, Instant now) {
       this.fields = fields;
+      this.now = Micros.roundUp(now);
     }
 
     @Nullable String textOrNull(String field, int maxLength) {
@@ -211,20 +227,25 @@ public final class EventDecoder {
       return text == null ? replacement : text;
     }
 
-    Instant instantOrElse(String field, Instant replacement) {
+    /**
+     * A stated time, or that of the record, or the time of the intake, which is never too early.
+     *
+     * @param recordedAt the time of the record; null if it is unusable
+     */
+    Instant instantOrElse(String field, @Nullable Instant recordedAt) {
       try {
         Instant time = fields.instant(field);
-        if (time == null) {
-          return replacement;
-        }
-        if (Micros.isInRange(time)) {
+        if (time != null && Micros.isInRange(time)) {
           return time;
+        }
+        if (time == null && recordedAt != null) {
+          return recordedAt;
         }
       } catch (UnusableRecordException e) {
         // Replaced below, like a time that is out of bounds.
       }
       replaced++;
-      return replacement;
+      return recordedAt == null ? now : recordedAt;
     }
 
     int replaced() {

@@ -23,12 +23,4 @@ final class Micros {
   static boolean isInRange(Instant time) {
     return !time.isBefore(Instant.EPOCH) && !time.isAfter(LAST);
   }
-
-  /** Limits the time to the range. */
-  static Instant clamp(Instant time) {
-    if (time.isBefore(Instant.EPOCH)) {
-      return Instant.EPOCH;
-    }
-    return time.isAfter(LAST) ? LAST : time;
-  }
 }

@@ -17,8 +17,6 @@ final class PaymentDeadlines {
   /** A deadline and the name of the rule that set it. */
   record PaymentDeadline(Instant deadline, String policy) {}
 
-  private static final Duration CLOCK_TOLERANCE = Duration.ofDays(1);
-
   private final List<OrderTimeoutProperties.Policy> policies;
   private final Duration defaultTimeout;
   private final Duration maxTimeout;
@@ -36,20 +34,21 @@ final class PaymentDeadlines {
    *     timestamp
    * @param isStated whether the event states {@code createdAt}. If it does not, the record may have
    *     been produced so late that even the stated deadline had passed.
+   * @param now the time of the intake by Postgres's clock, which bounds the deadline whatever
+   *     producers state
    */
   PaymentDeadline of(
       Instant createdAt,
       boolean isStated,
-      Instant recordedAt,
+      Instant now,
       @Nullable Instant payBy,
       @Nullable Duration timeout,
       @Nullable String channel,
       @Nullable String paymentMethod)
       throws UnusableRecordException {
-    // The producer sets the record's timestamp, so it may itself be out of range.
-    if (!Micros.isInRange(createdAt) || createdAt.isAfter(recordedAt.plus(CLOCK_TOLERANCE))) {
+    if (!Micros.isInRange(createdAt) || RecordTime.isAhead(createdAt, now)) {
       throw new UnusableRecordException(
-          "createdAt is not between 1970 and a day after the record's timestamp: " + createdAt);
+          "createdAt is not between 1970 and a day after its intake at " + now + ": " + createdAt);
     }
     if (payBy != null) {
       boolean isPast = !isStated && !payBy.isAfter(createdAt) && Micros.isInRange(payBy);

@@ -78,7 +78,7 @@ class ActivityByMinute {
       """;
 
   private static final String PURGE =
-      "delete from activity where minute < clock_timestamp() - interval '2 days'";
+      "delete from activity where minute < now() - interval '2 days'";
 
   private final JdbcClient client;
 

@@ -30,6 +30,7 @@ public class Overview {
    * @param pending pending orders in the wheels
    * @param overdue pending orders of all shards, owned or not, that should have been decided long
    *     ago
+   * @param suspended pending orders past due that a pause or hold keeps from being decided
    * @param parked pending orders that are parked, each for its own reason
    * @param unpublished events that Kafka has not acknowledged yet
    * @param forecast the orders that come due within the next hour
@@ -43,6 +44,7 @@ public class Overview {
       Instant at,
       long pending,
       long overdue,
+      long suspended,
       long parked,
       long unpublished,
       Forecast forecast,
@@ -126,6 +128,7 @@ public class Overview {
         clock.now(),
         present.stream().flatMap(r -> r.shards().stream()).mapToLong(ShardReport::pending).sum(),
         overdue.overdue(),
+        overdue.suspended(),
         present.stream().mapToLong(InstanceReport::parked).sum(),
         present.stream().mapToLong(InstanceReport::unpublished).sum(),
         forecast(present),

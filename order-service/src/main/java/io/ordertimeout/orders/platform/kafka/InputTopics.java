@@ -1,8 +1,11 @@
 package io.ordertimeout.orders.platform.kafka;
 
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.apache.kafka.common.Uuid;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -29,6 +32,19 @@ public class InputTopics {
      */
     public boolean hasChangedPartitionCount() {
       return !earlierCounts.isEmpty();
+    }
+
+    /**
+     * The shards whose orders may have been settled by records in the partition.
+     *
+     * @param across whether the partition of a payment may differ from its order's in any case
+     */
+    public Collection<Integer> shardsSettledIn(int partition, boolean across) {
+      if (!across && !hasChangedPartitionCount()) {
+        return List.of(partition);
+      }
+      int most = earlierCounts.stream().reduce(partitions, Math::max);
+      return IntStream.range(0, most).boxed().toList();
     }
 
     /** Whether the partition was added after the first start, so that every record in it is new. */

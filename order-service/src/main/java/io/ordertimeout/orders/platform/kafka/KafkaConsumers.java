@@ -27,11 +27,11 @@ public class KafkaConsumers {
     this.settings = properties.intake();
   }
 
-  /** Creates a member of the intake's consumer group for the thread of that number. */
+  /** Creates a member of the consumer group for the thread of that number. */
   @SuppressWarnings("unchecked")
-  public Consumer<byte[], byte[]> createGroupMember(int number) {
+  public Consumer<byte[], byte[]> createGroupMember(int number, String groupId) {
     return ((ConsumerFactory<byte[], byte[]>) factory)
-        .createConsumer(settings.groupId(), null, "-intake-" + number, overrides(number));
+        .createConsumer(groupId, null, "-intake-" + number, overrides(number));
   }
 
   /** Creates a consumer without a group, for reading a topic without committing offsets. */

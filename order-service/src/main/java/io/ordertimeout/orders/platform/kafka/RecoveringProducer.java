@@ -21,8 +21,8 @@ import org.springframework.stereotype.Component;
  *
  * <p>An idempotent producer whose request for a producer id is rejected, for example because the
  * broker does not know the password yet, never repeats that request: every record then waits for
- * its delivery timeout, whatever the broker accepts by then. A producer that was rejected or timed
- * out is therefore replaced before the next use.
+ * its delivery timeout, whatever the broker accepts by then. A producer that was rejected, or that
+ * delivered nothing while a record timed out, is therefore replaced before the next use.
  *
  * <p>Kafka's producer is created at the first use, and closed with its factory. Thread-safe.
  */
@@ -32,8 +32,29 @@ public class RecoveringProducer {
   private static final Logger log = LoggerFactory.getLogger(RecoveringProducer.class);
 
   private final ProducerFactory<byte[], byte[]> factory;
-  private @Nullable Producer<byte[], byte[]> producer;
-  private @Nullable Throwable fatal;
+  private @Nullable Instance instance;
+
+  /** One of Kafka's producers. */
+  private static final class Instance {
+
+    private final Producer<byte[], byte[]> producer;
+    private volatile long acknowledgedNanos;
+    private volatile boolean acknowledged;
+    private volatile @Nullable Throwable fatal;
+
+    Instance(Producer<byte[], byte[]> producer) {
+      this.producer = producer;
+    }
+
+    void acknowledged() {
+      acknowledgedNanos = System.nanoTime();
+      acknowledged = true;
+    }
+
+    boolean hasAcknowledgedSince(long nanos) {
+      return acknowledged && acknowledgedNanos - nanos > 0;
+    }
+  }
 
   @SuppressWarnings("unchecked")
   RecoveringProducer(ProducerFactory<?, ?> factory) {
@@ -46,11 +67,23 @@ public class RecoveringProducer {
    * @see Producer#send(ProducerRecord, Callback)
    */
   public Future<RecordMetadata> send(ProducerRecord<byte[], byte[]> record, Callback callback) {
-    Producer<byte[], byte[]> current = current();
-    return current.send(
+    Instance current = current();
+    Thread sending = Thread.currentThread();
+    long sentNanos = System.nanoTime();
+    return current.producer.send(
         record,
         (metadata, failure) -> {
-          check(current, failure);
+          if (failure == null) {
+            current.acknowledged();
+          } else if (failure instanceof AuthenticationException) {
+            current.fatal = failure;
+          } else if (failure instanceof TimeoutException
+              // Otherwise it waited for the metadata of its topic, before it needed a producer id.
+              && Thread.currentThread() != sending
+              // Otherwise the producer works, and only the record's partition does not.
+              && !current.hasAcknowledgedSince(sentNanos)) {
+            current.fatal = failure;
+          }
           callback.onCompletion(metadata, failure);
         });
   }
@@ -66,36 +99,29 @@ public class RecoveringProducer {
    * @see Producer#partitionsFor(String)
    */
   public List<PartitionInfo> partitionsFor(String topic) {
-    Producer<byte[], byte[]> current = current();
+    Instance current = current();
     try {
-      return current.partitionsFor(topic);
-    } catch (RuntimeException e) {
-      check(current, e);
+      return current.producer.partitionsFor(topic);
+    } catch (AuthenticationException e) {
+      current.fatal = e;
       throw e;
     }
   }
 
-  private synchronized Producer<byte[], byte[]> current() {
+  private synchronized Instance current() {
+    Instance current = instance;
+    Throwable fatal = current == null ? null : current.fatal;
     if (fatal != null) {
       log.warn("Recreating the Kafka producer after a fatal error: {}", fatal.toString());
       // Not in the callback: that runs on the producer's own thread, which would wait for itself.
+      instance = null;
       factory.reset();
-      producer = null;
-      fatal = null;
+      current = null;
     }
-    if (producer == null) {
-      producer = factory.createProducer();
+    if (current == null) {
+      current = new Instance(factory.createProducer());
+      instance = current;
     }
-    return producer;
-  }
-
-  private void check(Producer<byte[], byte[]> failed, @Nullable Throwable failure) {
-    if (failure instanceof AuthenticationException || failure instanceof TimeoutException) {
-      synchronized (this) {
-        if (producer == failed) {
-          fatal = failure;
-        }
-      }
-    }
+    return current;
   }
 }

@@ -1,5 +1,8 @@
 package io.ordertimeout.orders.platform.kafka;
 
+import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
+
+import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -11,7 +14,11 @@ import org.springframework.stereotype.Repository;
 
 /**
  * The position of each input partition: the offset below which every record is stored, is a dead
- * letter, or was lost and a hold was placed for it. Thread-safe.
+ * letter, or was lost and a hold was placed for it.
+ *
+ * <p>A position changes only from the value that the writer knows. A former owner that resumes
+ * therefore cannot move it, and a Postgres that has lost commits is not written over the gap.
+ * Thread-safe.
  */
 @Repository
 public class StoredPositions {
@@ -24,32 +31,67 @@ public class StoredPositions {
    */
   public record Stored(String topicId, long nextOffset) {}
 
-  // Never backwards, so that a former owner that resumes does not undo what the next one stored.
+  /**
+   * All positions, as one server contains them.
+   *
+   * @param positions the position of each partition that has one
+   * @param serverStartedAt when the server started; see {@link ReadBackState}
+   * @param readBack whether the server reflects everything that was published before it answered
+   */
+  public record Snapshot(
+      Map<TopicPartition, Stored> positions, Instant serverStartedAt, boolean readBack) {}
+
+  private record Server(Instant startedAt, boolean readBack) {}
+
+  /**
+   * SQL condition: every position has reached the end that is given for its partition, in the topic
+   * with the given id. Parameters: {@code :endTopics}, {@code :endPartitions}, {@code :endTopicIds}
+   * and {@code :endOffsets}.
+   */
+  public static final String REACH_ENDS =
+      """
+      not exists (
+        select from unnest(
+          :endTopics::text[], :endPartitions::int[], :endTopicIds::text[], :endOffsets::bigint[])
+          as e(topic, partition, topic_id, next_offset)
+        left join intake_position p on p.topic = e.topic and p.partition = e.partition
+          and p.topic_id = e.topic_id and p.next_offset >= e.next_offset
+        where p.topic is null)""";
+
   private static final String ADVANCE =
       """
-      insert into intake_position as p (topic, partition, topic_id, next_offset)
-      select topic, partition, topic_id, next_offset
+      update intake_position p set next_offset = i.next_offset
       from unnest(
-        :topics::text[], :partitions::int[], :topicIds::text[], :nextOffsets::bigint[])
-        as i(topic, partition, topic_id, next_offset)
-      order by topic, partition
-      on conflict (topic, partition) do update set next_offset = excluded.next_offset
-      where p.topic_id = excluded.topic_id and p.next_offset < excluded.next_offset
+        :topics::text[], :partitions::int[], :topicIds::text[], :known::bigint[],
+        :nextOffsets::bigint[])
+        as i(topic, partition, topic_id, known, next_offset)
+      where p.topic = i.topic and p.partition = i.partition and p.topic_id = i.topic_id
+        and p.next_offset = i.known and %s
+      """
+          .formatted(ReadBackState.IS_COMPLETE);
+
+  private static final String BEGIN =
+      """
+      insert into intake_position (topic, partition, topic_id, next_offset)
+      values (:topic, :partition, :topicId, :nextOffset)
+      on conflict do nothing
       """;
 
   private static final String RESTART =
       """
-      insert into intake_position (topic, partition, topic_id, next_offset)
-      values (:topic, :partition, :topicId, :nextOffset)
-      on conflict (topic, partition) do update set
-        topic_id = excluded.topic_id, next_offset = excluded.next_offset
+      update intake_position set topic_id = :topicId, next_offset = :nextOffset
+      where topic = :topic and partition = :partition
+        and topic_id = :knownTopicId and next_offset = :known
       """;
 
   private static final String FIND =
       """
-      select topic, partition, topic_id, next_offset from intake_position
-      where topic = any(:topics::text[])
-      """;
+      select p.topic, p.partition, p.topic_id, p.next_offset,
+        pg_postmaster_start_time() as server_started_at, %s as read_back
+      from (select) always
+      left join intake_position p on p.topic = any(:topics::text[])
+      """
+          .formatted(ReadBackState.IS_COMPLETE);
 
   private final JdbcClient client;
 
@@ -57,22 +99,37 @@ public class StoredPositions {
     this.client = client;
   }
 
-  /** Advances positions, in the transaction that stores the records below them. */
-  public void advance(Map<TopicPartition, Long> nextOffsets, InputTopics.Layout layout) {
+  /**
+   * Advances positions, in the transaction that stores the records below them.
+   *
+   * @param nextOffsets the new positions
+   * @param known the position of each of these partitions, as the caller knows it
+   * @throws PositionsChangedException if Postgres contains other positions, or has yet to reflect
+   *     what the service has published; the transaction must not be committed
+   */
+  public void advance(
+      Map<TopicPartition, Long> nextOffsets,
+      Map<TopicPartition, Long> known,
+      InputTopics.Layout layout) {
     List<TopicPartition> partitions = List.copyOf(nextOffsets.keySet());
-    client
-        .sql(ADVANCE)
-        .param("topics", partitions.stream().map(TopicPartition::topic).toArray(String[]::new))
-        .param("partitions", partitions.stream().mapToInt(TopicPartition::partition).toArray())
-        .param("topicIds", partitions.stream().map(p -> id(layout, p)).toArray(String[]::new))
-        .param("nextOffsets", partitions.stream().mapToLong(nextOffsets::get).toArray())
-        .update();
+    int advanced =
+        client
+            .sql(ADVANCE)
+            .param("topics", partitions.stream().map(TopicPartition::topic).toArray(String[]::new))
+            .param("partitions", partitions.stream().mapToInt(TopicPartition::partition).toArray())
+            .param("topicIds", partitions.stream().map(p -> id(layout, p)).toArray(String[]::new))
+            .param("known", partitions.stream().mapToLong(known::get).toArray())
+            .param("nextOffsets", partitions.stream().mapToLong(nextOffsets::get).toArray())
+            .update();
+    if (advanced != partitions.size()) {
+      throw new PositionsChangedException(partitions);
+    }
   }
 
-  /** Sets a position anew, even backwards or in another topic of the same name. */
-  public void restart(TopicPartition partition, long nextOffset, InputTopics.Layout layout) {
+  /** Stores the first position of a partition; one that exists stays. */
+  public void begin(TopicPartition partition, long nextOffset, InputTopics.Layout layout) {
     client
-        .sql(RESTART)
+        .sql(BEGIN)
         .param("topic", partition.topic())
         .param("partition", partition.partition())
         .param("topicId", id(layout, partition))
@@ -80,19 +137,49 @@ public class StoredPositions {
         .update();
   }
 
+  /**
+   * Replaces a position, even by an earlier one or by one in another topic of the same name.
+   *
+   * @param known the position that it replaces
+   * @throws PositionsChangedException if Postgres contains another one
+   */
+  public void restart(
+      TopicPartition partition, Stored known, long nextOffset, InputTopics.Layout layout) {
+    int restarted =
+        client
+            .sql(RESTART)
+            .param("topic", partition.topic())
+            .param("partition", partition.partition())
+            .param("knownTopicId", known.topicId())
+            .param("known", known.nextOffset())
+            .param("topicId", id(layout, partition))
+            .param("nextOffset", nextOffset)
+            .update();
+    if (restarted == 0) {
+      throw new PositionsChangedException(List.of(partition));
+    }
+  }
+
   /** Returns all positions in those topics. */
-  public Map<TopicPartition, Stored> of(Collection<String> topics) {
+  public Snapshot read(Collection<String> topics) {
     Map<TopicPartition, Stored> positions = new HashMap<>();
-    client
-        .sql(FIND)
-        .param("topics", topics.toArray(String[]::new))
-        .query(
-            row -> {
-              positions.put(
-                  new TopicPartition(row.getString("topic"), row.getInt("partition")),
-                  new Stored(row.getString("topic_id"), row.getLong("next_offset")));
-            });
-    return positions;
+    List<Server> server =
+        client
+            .sql(FIND)
+            .param("topics", topics.toArray(String[]::new))
+            .query(
+                (row, number) -> {
+                  String topic = row.getString("topic");
+                  if (topic != null) {
+                    positions.put(
+                        new TopicPartition(topic, row.getInt("partition")),
+                        new Stored(row.getString("topic_id"), row.getLong("next_offset")));
+                  }
+                  return new Server(
+                      requiredInstant(row, "server_started_at"), row.getBoolean("read_back"));
+                })
+            .list();
+    return new Snapshot(positions, server.get(0).startedAt(), server.get(0).readBack());
   }
 
   /** Returns the id of the partition's topic, as it is stored. */

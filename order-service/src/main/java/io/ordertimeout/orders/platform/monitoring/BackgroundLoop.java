@@ -1,15 +1,17 @@
 package io.ordertimeout.orders.platform.monitoring;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
 /**
  * A bean that repeats a task on its own thread for as long as the bean runs. A failed run is
- * recorded and, after a pause, the next one starts: no {@link RuntimeException} ends the loop.
+ * recorded and, after a pause, the next one starts: neither an exception nor an {@link Error} ends
+ * the loop. If its thread ends nevertheless, liveness fails.
  */
-public abstract class BackgroundLoop implements SmartLifecycle {
+public abstract class BackgroundLoop implements SmartLifecycle, LoopThreads {
 
   /** How long {@link #stop} waits for the current run to react to its interrupt. */
   private static final Duration STOP_TIMEOUT = Duration.ofSeconds(5);
@@ -77,27 +79,37 @@ public abstract class BackgroundLoop implements SmartLifecycle {
     return phase;
   }
 
+  @Override
+  public List<String> endedThreads() {
+    Thread started = thread;
+    return running && started != null && !started.isAlive()
+        ? List.of(started.getName())
+        : List.of();
+  }
+
+  // An interrupt of a loop that is not being stopped counts as a failed run.
   private void run() {
     while (running) {
       try {
         runOnce();
-      } catch (InterruptedException e) {
-        return;
-      } catch (RuntimeException e) {
-        if (!running || !pauseAfter(e)) {
-          return;
+      } catch (Throwable e) {
+        if (running) {
+          pauseAfter(e);
         }
       }
     }
   }
 
-  private boolean pauseAfter(RuntimeException failure) {
-    step.failed(consequence, failure);
+  private void pauseAfter(Throwable failure) {
+    try {
+      step.failed(consequence, failure);
+    } catch (Throwable e) {
+      // Even the log fails; the next run shows whether anything works again.
+    }
     try {
       TimeUnit.MILLISECONDS.sleep(pauseAfterFailure.toMillis());
-      return true;
     } catch (InterruptedException e) {
-      return false;
+      // The condition of the loop shows whether it is being stopped.
     }
   }
 }

@@ -35,6 +35,8 @@ public class DatabaseClock {
   /** A time from Postgres that is further off than this triggers a new measurement. */
   private static final Duration TOLERANCE = Duration.ofMillis(100);
 
+  private static final Duration LARGE_CORRECTION = Duration.ofSeconds(1);
+
   /** A time read from Postgres, and the monotonic time in the middle of the round trip. */
   private record Anchor(Instant database, long nanos, Duration offset) {}
 
@@ -42,6 +44,7 @@ public class DatabaseClock {
   private final LongSupplier nanoTime;
   private final InstantSource wallClock;
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+  private final List<Runnable> setBackListeners = new CopyOnWriteArrayList<>();
   private volatile @Nullable Anchor anchor;
 
   /** Creates a clock that has no time until {@link #set} is called. */
@@ -64,6 +67,7 @@ public class DatabaseClock {
   public void set() {
     if (anchor == null) {
       anchor = sample();
+      listeners.forEach(Runnable::run);
     }
   }
 
@@ -101,6 +105,14 @@ public class DatabaseClock {
     listeners.add(listener);
   }
 
+  /**
+   * Registers a listener that is called when Postgres's clock was set back by more than a second:
+   * times that were computed meanwhile are too late. It is called on the measuring thread.
+   */
+  public void onSetBack(Runnable listener) {
+    setBackListeners.add(listener);
+  }
+
   @Scheduled(fixedDelayString = "PT10S", initialDelayString = "PT10S")
   synchronized void measure() {
     Anchor before = anchor;
@@ -110,7 +122,7 @@ public class DatabaseClock {
     Anchor fresh;
     try {
       fresh = sample();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       log.warn(
           "Could not read Postgres's clock; deadlines continue to follow the last measurement: {}",
           e.toString());
@@ -118,12 +130,15 @@ public class DatabaseClock {
     }
     anchor = fresh;
     Duration correction = Duration.between(now(before), now(fresh));
-    if (correction.abs().compareTo(Duration.ofSeconds(1)) > 0) {
+    if (correction.abs().compareTo(LARGE_CORRECTION) > 0) {
       log.warn(
           "Postgres's clock jumped by {} relative to this instance's; deadlines follow the new time",
           correction);
     }
     listeners.forEach(Runnable::run);
+    if (correction.compareTo(LARGE_CORRECTION.negated()) < 0) {
+      setBackListeners.forEach(Runnable::run);
+    }
   }
 
   private Instant now(Anchor latest) {

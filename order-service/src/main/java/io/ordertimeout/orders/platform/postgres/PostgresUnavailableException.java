@@ -5,6 +5,10 @@ public final class PostgresUnavailableException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 
+  PostgresUnavailableException(String message) {
+    super(message);
+  }
+
   PostgresUnavailableException(Throwable cause) {
     super("Postgres is unavailable", cause);
   }

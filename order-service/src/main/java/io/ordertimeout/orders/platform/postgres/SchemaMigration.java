@@ -1,11 +1,17 @@
 package io.ordertimeout.orders.platform.postgres;
 
+import com.zaxxer.hikari.HikariConfigMXBean;
+import com.zaxxer.hikari.HikariDataSource;
 import java.sql.SQLException;
 import java.sql.SQLTransientException;
+import java.util.Properties;
+import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.springframework.boot.flyway.autoconfigure.FlywayMigrationStrategy;
+import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.stereotype.Component;
 
 /**
@@ -26,11 +32,20 @@ public class SchemaMigration {
     }
   }
 
+  /**
+   * Without time-outs, whatever the pool's options are: a migration may rewrite tables, and it
+   * keeps a lock in a transaction that is idle meanwhile.
+   */
+  private static final String NO_TIMEOUTS =
+      " -c statement_timeout=0 -c idle_in_transaction_session_timeout=0";
+
   private final Flyway flyway;
+  private final DataSource dataSource;
   private volatile boolean migrated;
 
-  SchemaMigration(Flyway flyway) {
+  SchemaMigration(Flyway flyway, DataSource dataSource) {
     this.flyway = flyway;
+    this.dataSource = dataSource;
   }
 
   /**
@@ -44,11 +59,33 @@ public class SchemaMigration {
       return;
     }
     try {
-      flyway.migrate();
+      migrateWithoutTimeouts();
     } catch (RuntimeException e) {
       throw isUnavailable(e) ? new PostgresUnavailableException(e) : e;
     }
     migrated = true;
+  }
+
+  private void migrateWithoutTimeouts() {
+    HikariDataSource pool =
+        DataSourceUnwrapper.unwrap(dataSource, HikariConfigMXBean.class, HikariDataSource.class);
+    if (pool == null || pool.getJdbcUrl() == null) {
+      flyway.migrate();
+      return;
+    }
+    Properties properties = new Properties();
+    properties.putAll(pool.getDataSourceProperties());
+    properties.merge("options", NO_TIMEOUTS, (options, more) -> options.toString() + more);
+    properties.put("socketTimeout", "0");
+    DriverManagerDataSource connections =
+        new DriverManagerDataSource(pool.getJdbcUrl(), properties);
+    connections.setUsername(pool.getUsername());
+    connections.setPassword(pool.getPassword());
+    Flyway.configure()
+        .configuration(flyway.getConfiguration())
+        .dataSource(connections)
+        .load()
+        .migrate();
   }
 
   /** Whether the schema is migrated; before that, no other part of this instance may use it. */

@@ -313,6 +313,6 @@ class EventDecoderFuzzTest {
   }
 
   private Decoded decode(ConsumerRecord<byte @Nullable [], byte @Nullable []> record) {
-    return new Decoded(decoder.decode(record));
+    return new Decoded(decoder.decode(record, RECORDED));
   }
 }

@@ -8,6 +8,7 @@ import io.ordertimeout.orders.deadline.Amount;
 import io.ordertimeout.orders.deadline.OrderCreated;
 import io.ordertimeout.orders.deadline.OrderSettled;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -20,6 +21,7 @@ import org.apache.kafka.common.record.TimestampType;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
@@ -278,6 +280,83 @@ class EventDecoderTest {
         .isEqualTo(new OrderSettled.Closed("o", 3, RECORDED, RECORDED, null));
   }
 
+  @ParameterizedTest
+  @ValueSource(longs = {-1, 0, 1, 1_777_636_800L, 1_777_464_000_000L, 4_102_444_800_000L})
+  void statedCreationIsUsedWhateverTheTimestampOfItsRecord(long timestampMillis) {
+    Decoded decoded =
+        decode(
+            record(
+                "order-created",
+                timestampMillis,
+                "{\"orderId\":\"o\",\"createdAt\":\"2026-05-01T11:59:00Z\"}"));
+
+    assertThat(decoded.fault()).isNull();
+    assertThat(decoded.created())
+        .extracting(OrderCreated::deadline)
+        .isEqualTo(Instant.parse("2026-05-01T12:14:00Z"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "-1, 1969-12-31T23:59:59.999Z",
+    "0, 1970-01-01T00:00:00Z",
+    "1777636800, 1970-01-21T13:47:16.800Z",
+    "4102444800000, 2100-01-01T00:00:00Z",
+    "9223372036854775807, +292278994-08-17T07:12:55.807Z"
+  })
+  void orderWithoutAnyUsableCreationTimeIsDeadLettered(long timestampMillis, String named) {
+    Decoded decoded = decode(record("order-created", timestampMillis, json("o")));
+
+    assertThat(decoded.created()).isNull();
+    assertThat(decoded.fault()).contains("createdAt is missing", named);
+  }
+
+  @Test
+  void orderCreatedInTheFutureIsDeadLettered() {
+    Decoded decoded =
+        decode(
+            record(
+                "order-created",
+                4_102_444_800_000L,
+                "{\"orderId\":\"o\",\"createdAt\":\"2100-01-01T00:00:00Z\"}"));
+
+    assertThat(decoded.created()).isNull();
+    assertThat(decoded.fault()).contains("createdAt", "2100-01-01T00:00:00Z");
+  }
+
+  @Test
+  void deadlineIsAtMostTheLongestTimeoutAndADayAfterTheIntake() {
+    String latest =
+        "{\"orderId\":\"o\",\"createdAt\":\"2026-05-02T12:00:00Z\",\"timeout\":\"P400D\"}";
+    assertThat(created(latest).deadline()).isEqualTo(RECORDED.plus(Duration.ofDays(401)));
+
+    String later = latest.replace("12:00:00Z", "12:00:01Z");
+    assertThat(decode(record("order-created", "o", later)).created()).isNull();
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {-1, 0, 1_777_636_800L, 4_102_444_800_000L, Long.MIN_VALUE, Long.MAX_VALUE})
+  void unusableTimestampOfAPaymentIsReplacedByTheTimeOfIntakeAndCounted(long timestampMillis) {
+    Decoded payment =
+        decode(record("order-paid", timestampMillis, "{\"orderId\":\"o\",\"paymentId\":\"p\"}"));
+    assertThat(payment.settled()).isEqualTo(new OrderSettled.Paid("o", 3, RECORDED, "p", RECORDED));
+    assertThat(payment.replacedFields()).isEqualTo(1);
+
+    Decoded closing = decode(record("order-closed", timestampMillis, json("o")));
+    assertThat(closing.settled())
+        .isEqualTo(new OrderSettled.Closed("o", 3, RECORDED, RECORDED, null));
+    assertThat(closing.replacedFields()).isEqualTo(1);
+  }
+
+  @Test
+  void unusableTimestampOfAPaymentThatStatesItsTimeReplacesNothing() {
+    Decoded payment =
+        decode(record("order-paid", -1, "{\"orderId\":\"o\",\"paidAt\":\"2026-05-01T11:00:00Z\"}"));
+
+    assertThat(payment.settled()).extracting("paidAt").isEqualTo(RECORDED.minusSeconds(3_600));
+    assertThat(payment.replacedFields()).isZero();
+  }
+
   @Test
   void randomBytesAreDeadLetters() {
     Random random = new Random(20260501);
@@ -334,11 +413,21 @@ class EventDecoderTest {
 
   private static ConsumerRecord<byte @Nullable [], byte @Nullable []> record(
       String topic, byte @Nullable [] key, byte @Nullable [] value) {
+    return record(topic, RECORDED.toEpochMilli(), key, value);
+  }
+
+  private static ConsumerRecord<byte @Nullable [], byte @Nullable []> record(
+      String topic, long timestampMillis, String value) {
+    return record(topic, timestampMillis, "o".getBytes(UTF_8), value.getBytes(UTF_8));
+  }
+
+  private static ConsumerRecord<byte @Nullable [], byte @Nullable []> record(
+      String topic, long timestampMillis, byte @Nullable [] key, byte @Nullable [] value) {
     return new ConsumerRecord<>(
         topic,
         3,
         42,
-        RECORDED.toEpochMilli(),
+        timestampMillis,
         TimestampType.CREATE_TIME,
         0,
         0,
@@ -354,6 +443,6 @@ class EventDecoderTest {
 
   private static Decoded decode(
       EventDecoder decoder, ConsumerRecord<byte @Nullable [], byte @Nullable []> record) {
-    return new Decoded(decoder.decode(record));
+    return new Decoded(decoder.decode(record, RECORDED));
   }
 }

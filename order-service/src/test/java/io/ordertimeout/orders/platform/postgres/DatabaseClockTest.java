@@ -97,6 +97,18 @@ class DatabaseClockTest {
   }
 
   @Test
+  void notifiesListenersWhenItIsSet() {
+    int[] notifications = {0};
+    DatabaseClock fresh = new DatabaseClock(() -> database, () -> nanos, () -> wallClock);
+    fresh.onChange(() -> notifications[0]++);
+
+    fresh.set();
+    fresh.set();
+
+    assertThat(notifications[0]).isEqualTo(1);
+  }
+
+  @Test
   void notifiesListenersOfEveryMeasurement() {
     int[] notifications = {0};
     clock.onChange(() -> notifications[0]++);

@@ -1,9 +1,7 @@
-package io.ordertimeout.it.safeguard;
+package io.ordertimeout.it.support;
 
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.support.Interceptors;
-import io.ordertimeout.it.support.Scenario;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
@@ -13,20 +11,20 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.common.TopicPartition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
-/** Keeps the service from reading payments, while it reads everything else. */
-final class UnreadPayments implements AutoCloseable {
+/** Keeps the service from reading one of its topics, while it reads everything else. */
+public final class UnreadRecords implements AutoCloseable {
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   private final String topic;
-  private final AtomicInteger pollsWithoutPayments = new AtomicInteger();
+  private final AtomicInteger pollsWithoutTopic = new AtomicInteger();
   private volatile boolean blocked;
 
-  UnreadPayments(Scenario scenario) {
-    this.topic = scenario.topics().paid();
+  public UnreadRecords(String topic) {
+    this.topic = topic;
   }
 
-  BeanPostProcessor interceptor() {
+  public BeanPostProcessor interceptor() {
     return Interceptors.consumers(
         call -> {
           if (call.getMethod().getName().equals("poll")) {
@@ -37,25 +35,28 @@ final class UnreadPayments implements AutoCloseable {
   }
 
   private void beforePoll(Consumer<?, ?> consumer) {
-    Set<TopicPartition> payments =
+    Set<TopicPartition> partitions =
         consumer.assignment().stream()
             .filter(partition -> partition.topic().equals(topic))
             .collect(Collectors.toSet());
+    if (partitions.isEmpty()) {
+      return; // another consumer, or one without an assignment
+    }
     if (blocked) {
-      consumer.pause(payments);
-      pollsWithoutPayments.incrementAndGet();
-    } else if (pollsWithoutPayments.getAndSet(0) > 0) {
-      consumer.resume(payments);
+      consumer.pause(partitions);
+      pollsWithoutTopic.incrementAndGet();
+    } else if (pollsWithoutTopic.getAndSet(0) > 0) {
+      consumer.resume(partitions);
     }
   }
 
-  /** Returns once payments that are published from now on stay unread. */
-  void block() {
+  /** Returns once records that are published from now on stay unread. */
+  public void block() {
     blocked = true;
-    await("a poll without payments").atMost(PATIENCE).until(() -> pollsWithoutPayments.get() > 0);
+    await("a poll without the topic").atMost(PATIENCE).until(() -> pollsWithoutTopic.get() > 0);
   }
 
-  void unblock() {
+  public void unblock() {
     blocked = false;
   }
 

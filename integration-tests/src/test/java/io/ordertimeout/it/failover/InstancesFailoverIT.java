@@ -1,0 +1,146 @@
+package io.ordertimeout.it.failover;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.ordertimeout.it.support.PublishedEvent;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.TcpProxy;
+import io.ordertimeout.it.traffic.Deadlines;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Two instances that reach the promoted standby at different times. */
+@Tag("faults")
+@Order(20)
+class InstancesFailoverIT extends FailoverFixture {
+
+  private static final String OWNED = "order.timeout.owned.shards";
+  private static final int PAID = 9;
+
+  // One of the variants closes an instance early.
+  @SuppressWarnings("try")
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void theInstanceThatFailsOverLaterKnowsNoMoreThanPostgres(boolean comesBack) {
+    List<String> paid = ids("paid-", PAID);
+    List<String> unpaid = ids("unpaid-", Scenario.PARTITIONS);
+    List<String> cancelled = ids("cancelled-", Scenario.PARTITIONS);
+    try (TcpProxy later = TcpProxy.to(pair().primaryPort());
+        Service one = scenario().startService()) {
+      try (Service other = scenario().startService("spring.datasource.url", url(later))) {
+        awaitShared(one, other);
+        createPending(paid);
+        createPending(unpaid);
+        createPending(cancelled);
+        scenario().awaitQuiet();
+        pair().cutReplication();
+        pay(paid);
+        awaitStates(paid, "PAID");
+        Deadlines.passNow(database(), cancelled.toArray(String[]::new));
+        List<PublishedEvent> published =
+            cancelled.stream().map(outcomes()::awaitCancelled).toList();
+        scenario().awaitQuiet();
+
+        pair().crashPrimary();
+        pay(cancelled);
+        pair().promote();
+        List<String> due = new ArrayList<>(paid);
+        due.addAll(unpaid);
+        Deadlines.passNow(database(), due.toArray(String[]::new));
+        pair().connectClients();
+
+        if (comesBack) {
+          // The shards of the first instance, while the other one is still without Postgres.
+          await("progress of the first instance")
+              .atMost(PATIENCE)
+              .until(() -> unpaid.stream().anyMatch(id -> !outcomes().cancelled(id).isEmpty()));
+          pair().connect(later);
+        } else {
+          other.close();
+        }
+
+        unpaid.forEach(outcomes()::awaitCancelled);
+        awaitStored();
+        scenario().awaitAllDecided();
+        List<String> expected = new ArrayList<>(unpaid);
+        expected.addAll(cancelled);
+        assertThat(outcomes().cancelled())
+            .extracting(PublishedEvent::key)
+            .containsOnly(expected.toArray(String[]::new));
+        awaitStates(paid, "PAID");
+        published.forEach(this::assertCancelledAs);
+        cancelled.forEach(this::assertOneConflict);
+        assertThat(outcomes().conflicts())
+            .extracting(PublishedEvent::key)
+            .containsOnlyOnceElementsOf(cancelled);
+        one.awaitReady(true);
+        assertNothingHeld();
+      }
+    }
+  }
+
+  /** Nobody has ended the former primary, and an instance goes on to decide there. */
+  @Test
+  void decisionsOfAFormerPrimaryThatRunsOnStayTrue() {
+    List<String> paid = ids("paid-", Scenario.PARTITIONS);
+    List<String> unpaid = ids("unpaid-", Scenario.PARTITIONS);
+    try (TcpProxy later = TcpProxy.to(pair().primaryPort());
+        Service one = scenario().startService();
+        Service other = scenario().startService("spring.datasource.url", url(later))) {
+      awaitShared(one, other);
+      Instant deadline = Deadlines.afterCreation(scenario()).plusSeconds(3);
+      for (int partition = 0; partition < Scenario.PARTITIONS; partition++) {
+        scenario().create(paid.get(partition), partition, deadline);
+        scenario().create(unpaid.get(partition), partition, deadline);
+      }
+      awaitStates(unpaid, "PENDING");
+      awaitStates(paid, "PENDING");
+      pair().cutReplication();
+      pay(paid);
+      pair().promoteBesidePrimary();
+      pair().connectClients();
+
+      // Each instance decides the orders of its shards, on a server of its own.
+      List<PublishedEvent> published = unpaid.stream().map(outcomes()::awaitCancelled).toList();
+      pair().crashFormerPrimary();
+      pay(unpaid);
+      pair().connect(later);
+
+      awaitStates(unpaid, "CANCELLED");
+      awaitStates(paid, "PAID");
+      awaitStored();
+      published.forEach(this::assertCancelledAs);
+      unpaid.forEach(this::assertOneConflict);
+      assertThat(outcomes().cancelled())
+          .extracting(PublishedEvent::key)
+          .containsOnly(unpaid.toArray(String[]::new));
+      other.awaitReady(true);
+      assertNothingHeld();
+    }
+  }
+
+  private String url(TcpProxy proxy) {
+    return pair()
+        .through(proxy, kafka())
+        .jdbcUrl()
+        .replaceFirst("/[^/]*$", "/" + scenario().name());
+  }
+
+  private static void awaitShared(Service one, Service other) {
+    await("a share for each instance")
+        .atMost(PATIENCE)
+        .until(
+            () ->
+                one.gauge(OWNED) > 0
+                    && other.gauge(OWNED) > 0
+                    && one.gauge(OWNED) + other.gauge(OWNED) == Scenario.PARTITIONS);
+  }
+}

@@ -1,0 +1,106 @@
+package io.ordertimeout.it.failover;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ordertimeout.it.support.PublishedEvent;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.traffic.Deadlines;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** A Postgres that was restored from an earlier copy while no service was running. */
+@Tag("faults")
+@Order(20)
+class RestoredBackupIT extends FailoverFixture {
+
+  private static final List<String> PAID = ids("paid-", Scenario.PARTITIONS);
+  private static final List<String> UNPAID = ids("unpaid-", Scenario.PARTITIONS);
+  private static final List<String> CANCELLED = ids("cancelled-", Scenario.PARTITIONS);
+  private static final List<String> LATER = ids("later-", Scenario.PARTITIONS);
+
+  /** The server is replaced by a copy of its files. */
+  @Test
+  void aServerRestoredFromACopyOfItsFilesIsALoss() {
+    createAndStop();
+    pair().backUp();
+    List<PublishedEvent> published = decideAndStop();
+
+    pair().restoreBackup();
+    pair().connectClients();
+
+    assertNothingIsForgotten(published);
+  }
+
+  /** The server stays the same: only its database is replaced, as by {@code pg_restore}. */
+  @Test
+  void aDatabaseRestoredFromADumpIsALoss() {
+    createAndStop();
+    String dump = scenario().name() + "_dump";
+    copyDatabase(scenario().name(), dump);
+    List<PublishedEvent> published = decideAndStop();
+
+    copyDatabase(dump, scenario().name());
+
+    assertNothingIsForgotten(published);
+  }
+
+  private void copyDatabase(String from, String to) {
+    pair().execute("drop database if exists " + to + " with (force)");
+    // Only an unused database can be copied.
+    pair()
+        .execute(
+            "select pg_terminate_backend(pid) from pg_stat_activity where datname = '"
+                + from
+                + "'");
+    pair().execute("create database " + to + " template " + from);
+  }
+
+  private void createAndStop() {
+    try (Service service = scenario().startService()) {
+      createPending(PAID);
+      createPending(UNPAID);
+      createPending(CANCELLED);
+      scenario().awaitQuiet();
+      service.awaitReady(true);
+    }
+  }
+
+  private List<PublishedEvent> decideAndStop() {
+    try (Service service = scenario().startService()) {
+      pay(PAID);
+      awaitStates(PAID, "PAID");
+      createPending(LATER);
+      service.awaitReady(true);
+      Deadlines.passNow(database(), CANCELLED.toArray(String[]::new));
+      List<PublishedEvent> published = CANCELLED.stream().map(outcomes()::awaitCancelled).toList();
+      scenario().awaitQuiet();
+      return published;
+    }
+  }
+
+  private void assertNothingIsForgotten(List<PublishedEvent> published) {
+    // All orders are due when the service starts, except those that Postgres does not know.
+    database().makePendingDue();
+    pay(CANCELLED);
+
+    try (Service service = scenario().startService()) {
+      UNPAID.forEach(outcomes()::awaitCancelled);
+      awaitStored();
+      awaitStates(PAID, "PAID");
+      awaitStates(LATER, "PENDING");
+      published.forEach(this::assertCancelledAs);
+      CANCELLED.forEach(this::assertOneConflict);
+      List<String> expected = new ArrayList<>(UNPAID);
+      expected.addAll(CANCELLED);
+      assertThat(outcomes().cancelled())
+          .extracting(PublishedEvent::key)
+          .containsOnly(expected.toArray(String[]::new));
+      service.awaitReady(true);
+      assertNothingHeld();
+    }
+  }
+}

@@ -1,0 +1,170 @@
+package io.ordertimeout.it.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.ordertimeout.it.support.Database;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The audit log, and the pauses, holds and outages that are over. */
+class HistoryIT {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final Scenario scenario = Scenario.create();
+  private final Database database = scenario.database();
+
+  @AfterEach
+  void close() {
+    scenario.close();
+  }
+
+  @Test
+  void whatIsOverIsNotReadAgainForEachOrderAndPoll() {
+    int rows = 5_000;
+    int orders = 100;
+    insertHistory(rows, "g.i * interval '1 min' + interval '20 days'");
+    try (Service service =
+        scenario.startService("order-timeout.expiry.after-outage", "extend-by-outage")) {
+      service.awaitReady(true);
+      long before = rowsRead();
+      Instant deadline = Scenario.in(Duration.ofSeconds(1));
+      for (int i = 0; i < orders; i++) {
+        scenario.create("order-" + i, 0, deadline);
+      }
+      scenario.awaitAllDecided();
+
+      // Postgres publishes its statistics with a delay.
+      await("statistics")
+          .atMost(PATIENCE)
+          .until(
+              () ->
+                  scans("shard_outage") >= orders
+                      && scans("expiry_pause") >= orders
+                      && scans("operator_action") >= 4);
+      assertThat(rowsRead() - before).isLessThan(rows);
+    }
+  }
+
+  @Test
+  void whatIsOverIsPurgedAfterTheRetention() {
+    insertHistory(1, "interval '300 days'");
+    insertHistory(3, "interval '500 days' + g.i * interval '1 min'");
+    database.execute(
+        """
+        insert into expiry_pause (placed_by_kind, placed_by, reason, moves_deadlines, began_at, channel)
+        select 'OPERATOR', 'test', 'in force', true, clock_timestamp() - interval '500 days', 'none'
+        """);
+    database.execute(
+        """
+        insert into expiry_hold (shard, reason, detail, placed_at)
+        select 9, 'LOST_RECORDS', 'in force', clock_timestamp() - interval '500 days'
+        """);
+    try (Service service = scenario.startService("order-timeout.deadline.purge-interval", "1s")) {
+      await("purges")
+          .atMost(PATIENCE)
+          .untilAsserted(
+              () ->
+                  assertThat(rowsByTable())
+                      .containsExactly(
+                          "expiry_hold 2",
+                          "expiry_pause 2",
+                          "operator_action 1",
+                          "shard_outage 1"));
+      assertThat(service.gauge("order.timeout.failing")).isZero();
+    }
+  }
+
+  @Test
+  void anInterruptionStaysWhileAnOrderMayBePendingThatLivedThroughIt() {
+    database.execute(
+        """
+        insert into order_deadline (order_id, shard, state, created_at, deadline)
+        select 'from before', 9, 'PENDING', now() - interval '501 days', now() - interval '450 days'
+        """);
+    insertHistory(1, "interval '500 days'");
+    try (Service service = scenario.startService("order-timeout.deadline.purge-interval", "1s")) {
+      await("the purge of the audit log")
+          .atMost(PATIENCE)
+          .until(() -> database.count("select count(*) from operator_action") == 0);
+      assertThat(rowsByTable()).contains("expiry_pause 1", "shard_outage 1");
+
+      database.execute("delete from order_deadline where order_id = 'from before'");
+      await("the purge of the interruptions")
+          .atMost(PATIENCE)
+          .until(
+              () ->
+                  database.count("select count(*) from shard_outage") == 0
+                      && database.count("select count(*) from expiry_pause") == 0);
+      assertThat(service.gauge("order.timeout.failing")).isZero();
+    }
+  }
+
+  /**
+   * Inserts rows of each kind that have been over for a while.
+   *
+   * @param age SQL expression of the age of the row {@code g.i}
+   */
+  private void insertHistory(int rows, String age) {
+    for (String statement :
+        List.of(
+            """
+            insert into operator_action (at, actor, action, subject, reason)
+            select clock_timestamp() - (%s), 'test', 'CLOSE_ORDER', 'order-' || i, 'test'
+            from generate_series(%d, 1, -1) as g(i)
+            """,
+            """
+            insert into shard_outage (shard, began_at, ended_at)
+            select 0, clock_timestamp() - (%1$s) - interval '10 s', clock_timestamp() - (%1$s)
+            from generate_series(1, %2$d) as g(i)
+            """,
+            """
+            insert into expiry_pause (
+              placed_by_kind, placed_by, reason, moves_deadlines, began_at, ends_at)
+            select 'OPERATOR', 'test', 'test', true, clock_timestamp() - (%1$s) - interval '10 s',
+              clock_timestamp() - (%1$s)
+            from generate_series(1, %2$d) as g(i)
+            """,
+            """
+            insert into expiry_hold (shard, reason, detail, placed_at, lifted_at)
+            select 0, 'LOST_RECORDS', 'test', clock_timestamp() - (%1$s), clock_timestamp() - (%1$s)
+            from generate_series(1, %2$d) as g(i)
+            """)) {
+      database.execute(statement.formatted(age, rows));
+    }
+    database.execute("analyze operator_action, shard_outage, expiry_pause, expiry_hold");
+  }
+
+  private List<String> rowsByTable() {
+    return database.query(
+        """
+        select t || ' ' || n from (
+          select 'expiry_hold' as t, count(*) as n from expiry_hold
+          union all select 'expiry_pause', count(*) from expiry_pause
+          union all select 'operator_action', count(*) from operator_action
+          union all select 'shard_outage', count(*) from shard_outage
+        ) counts order by t
+        """,
+        (row, number) -> row.getString(1));
+  }
+
+  private long rowsRead() {
+    return database.count(
+        """
+        select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint from pg_stat_user_tables
+        where relname in ('operator_action', 'shard_outage', 'expiry_pause', 'expiry_hold')
+        """);
+  }
+
+  private long scans(String table) {
+    return database.count(
+        "select seq_scan + coalesce(idx_scan, 0) from pg_stat_user_tables where relname = ?",
+        table);
+  }
+}

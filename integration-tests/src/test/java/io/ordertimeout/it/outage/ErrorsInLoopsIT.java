@@ -1,0 +1,120 @@
+package io.ordertimeout.it.outage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.ordertimeout.it.support.PublishedEvent;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.traffic.Deadlines;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Errors, not exceptions, in the service's threads: each reports a failing step while they last and
+ * works again afterwards. The tests share one service.
+ */
+@Tag("faults")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class ErrorsInLoopsIT {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  /** Where errors occur, and the steps that report them. */
+  @SuppressWarnings("ImmutableEnumChecker")
+  enum Place {
+    DECISION("set state = 'CANCELLED'", "expiry"),
+    HEARTBEAT("insert into shard_heartbeat", "heartbeat"),
+    WATERMARK("listOffsets", "payment-watermark", "heartbeat"),
+    SENDING("send", "outbox-relay"),
+    PUBLICATION("delete from outbox", "outbox-relay"),
+    POLL("poll", "intake-0"),
+    STORING("update intake_position", "intake-0"),
+    BACKGROUND(
+        "select", "expiry-holds", "expiry-pauses", "operator-changes", "overdue-orders", "purge");
+
+    private final String call;
+    private final List<String> steps;
+
+    Place(String call, String... steps) {
+      this.call = call;
+      this.steps = List.of(steps);
+    }
+  }
+
+  private final ErrorInjector errors = new ErrorInjector();
+  private final Scenario scenario = Scenario.create();
+  private final Service service =
+      scenario.startService(
+          errors.interceptors(),
+          "order-timeout.deadline.purge-interval",
+          "1s",
+          "order-timeout.reconciler.interval",
+          "1s");
+
+  @BeforeEach
+  void awaitReady() {
+    service.awaitReady(true);
+  }
+
+  @AfterEach
+  void restore() {
+    errors.restore();
+  }
+
+  @AfterAll
+  void close() {
+    service.close();
+    scenario.close();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aStepThatMeetsErrorsFailsVisiblyAndRecovers(Place place) {
+    String due = "due-" + place;
+    String created = "created-" + place;
+    scenario.createPending(due, 0);
+
+    errors.fail(place.call);
+    Deadlines.passNow(scenario.database(), due);
+    scenario.create(created, 1, Scenario.in(Duration.ofHours(1)));
+    for (String step : place.steps) {
+      await(step + " to fail")
+          .atMost(PATIENCE)
+          .until(() -> service.gauge("order.timeout.failing", "step", step) > 0);
+    }
+    assertThat(service.isReady()).isFalse();
+    assertThat(service.management().get("/actuator/health/liveness").status()).isEqualTo(200);
+    errors.restore();
+
+    scenario.outcomes().awaitCancelled(due);
+    scenario.awaitState(created, "PENDING");
+    service.awaitReady(true);
+    assertThat(service.gauge("order.timeout.failing")).isZero();
+    assertThat(service.counter("order.timeout.repaired")).isZero();
+  }
+
+  @Test
+  void aCancellationWhoseDecisionWasNotAcknowledgedIsPublishedSoon() {
+    scenario.createPending("lost", 0);
+    errors.loseResult("set state = 'CANCELLED'");
+
+    Deadlines.passNow(scenario.database(), "lost");
+
+    PublishedEvent event = scenario.outcomes().awaitCancelled("lost");
+    Instant published = Instant.ofEpochMilli(event.record().timestamp());
+    // Less than the interval at which the outbox is searched anyway.
+    assertThat(Duration.between(event.instant("cancelledAt"), published))
+        .isLessThan(Duration.ofSeconds(15));
+    scenario.awaitQuiet();
+  }
+}

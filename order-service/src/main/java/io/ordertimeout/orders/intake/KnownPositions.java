@@ -1,0 +1,68 @@
+package io.ordertimeout.orders.intake;
+
+import io.ordertimeout.orders.platform.kafka.StoredPositions.Stored;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The positions that Postgres contains, as far as an intake loop knows: what it has read or stored
+ * there last. Not thread-safe.
+ */
+final class KnownPositions {
+
+  private final Map<TopicPartition, Stored> positions = new HashMap<>();
+  private @Nullable Instant serverStartedAt;
+
+  /** Records what Postgres contains. */
+  void read(TopicPartition partition, Stored position) {
+    positions.put(partition, position);
+  }
+
+  /** Records that positions were advanced and the transaction is committed. */
+  void stored(Map<TopicPartition, Long> nextOffsets) {
+    nextOffsets.forEach(
+        (partition, next) ->
+            positions.computeIfPresent(
+                partition, (same, stored) -> new Stored(stored.topicId(), next)));
+  }
+
+  /** Forgets partitions that are not read any more. */
+  void retainAll(Set<TopicPartition> partitions) {
+    positions.keySet().retainAll(partitions);
+  }
+
+  void clear() {
+    positions.clear();
+    serverStartedAt = null;
+  }
+
+  /** The position of the partition; 0 if none is known. */
+  long offset(TopicPartition partition) {
+    Stored position = positions.get(partition);
+    return position == null ? 0 : position.nextOffset();
+  }
+
+  Map<TopicPartition, Long> offsets() {
+    Map<TopicPartition, Long> offsets = new HashMap<>();
+    positions.forEach((partition, position) -> offsets.put(partition, position.nextOffset()));
+    return offsets;
+  }
+
+  Map<TopicPartition, Stored> all() {
+    return Map.copyOf(positions);
+  }
+
+  /** When the server started that has last answered; null before the first answer. */
+  @Nullable Instant serverStartedAt() {
+    return serverStartedAt;
+  }
+
+  /** Records which server has answered. */
+  void answeredBy(Instant server) {
+    serverStartedAt = server;
+  }
+}

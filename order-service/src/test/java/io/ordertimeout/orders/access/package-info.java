@@ -1,0 +1,4 @@
+@NullMarked
+package io.ordertimeout.orders.access;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.ordertimeout.orders.api;
+
+import org.jspecify.annotations.NullMarked;

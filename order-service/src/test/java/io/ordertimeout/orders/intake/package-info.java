@@ -1,0 +1,4 @@
+@NullMarked
+package io.ordertimeout.orders.intake;
+
+import org.jspecify.annotations.NullMarked;
