@@ -59,41 +59,54 @@ public class LostDecisions {
       where d.order_id is null
       """;
 
+  private static final String RESTORED =
+      """
+      (
+        select
+          order_id, shard, case when cancelled_at is null then 'CLOSED' else 'CANCELLED' end as state,
+          deadline, coalesce(cancelled_at, published_at) as decided_at,
+          case when cancelled_at is null then 'CLOSING' else 'EXPIRY' end as decided_by,
+          case when cancelled_at is null then null else published_at end as published_at
+        from unnest(
+          :orderIds::text[], :shards::int[], :deadlines::timestamptz[],
+          :cancelledAts::timestamptz[], :publishedAts::timestamptz[])
+          as i(order_id, shard, deadline, cancelled_at, published_at)
+        order by order_id
+      ) as r""";
+
+  // A row that exists is locked and stays as it is. A row that is new has no creation, so that the
+  // creation completes it when it is read again.
+  private static final String INSERT_OR_LOCK =
+      """
+      insert into order_deadline as d (
+        order_id, shard, state, deadline, decided_at, decided_by, published_at)
+      select order_id, shard, state, deadline, decided_at, decided_by, published_at from %s
+      on conflict (order_id) do update set state = d.state where false
+      """
+          .formatted(RESTORED);
+
   private static final String PAYMENTS =
       """
       select order_id, payment_id, paid_at, shard from order_deadline
       where order_id = any(:orderIds::text[]) and state = 'PAID'
-      order by order_id
-      for update
       """;
 
-  // Without a creation, so that the creation completes the row when it is read again.
-  private static final String RESTORE =
+  private static final String OVERWRITE =
       """
-      insert into order_deadline as d (
-        order_id, shard, state, deadline, decided_at, decided_by, published_at)
-      select
-        order_id, shard, case when cancelled_at is null then 'CLOSED' else 'CANCELLED' end, deadline,
-        coalesce(cancelled_at, published_at),
-        case when cancelled_at is null then 'CLOSING' else 'EXPIRY' end,
-        case when cancelled_at is null then null else published_at end
-      from unnest(
-        :orderIds::text[], :shards::int[], :deadlines::timestamptz[], :cancelledAts::timestamptz[],
-        :publishedAts::timestamptz[])
-        as i(order_id, shard, deadline, cancelled_at, published_at)
-      order by order_id
-      on conflict (order_id) do update set
-        state = excluded.state,
-        deadline = coalesce(excluded.deadline, d.deadline),
-        decided_at = excluded.decided_at,
-        decided_by = excluded.decided_by,
-        published_at = excluded.published_at,
+      update order_deadline d set
+        state = r.state,
+        deadline = coalesce(r.deadline, d.deadline),
+        decided_at = r.decided_at,
+        decided_by = r.decided_by,
+        published_at = r.published_at,
         payment_id = null,
         paid_at = null,
         closed_at = null,
         close_reason = null
-      where d.state not in ('CANCELLED', excluded.state)
-      """;
+      from %s
+      where d.order_id = r.order_id and d.state not in ('CANCELLED', r.state)
+      """
+          .formatted(RESTORED);
 
   private static final String ANNOUNCE =
       """
@@ -214,29 +227,37 @@ public class LostDecisions {
     if (decisions.isEmpty()) {
       return List.of();
     }
-    List<OrderSettled.Paid> payments = new ArrayList<>();
+    // A payment that is being stored has locked its order: what it says is read after it commits.
+    execute(INSERT_OR_LOCK, decisions);
+    List<OrderSettled.Paid> payments = new ArrayList<>(payments(decisions));
     payments.addAll(conflicts.withoutEffect(decisions.stream().map(Decision::orderId).toList()));
-    payments.addAll(
-        client
-            .sql(PAYMENTS)
-            .param("orderIds", OrderEventStatements.texts(decisions, Decision::orderId))
-            .query(
-                (row, number) ->
-                    new OrderSettled.Paid(
-                        row.getString("order_id"),
-                        row.getInt("shard"),
-                        Instant.EPOCH,
-                        row.getString("payment_id"),
-                        requiredInstant(row, "paid_at")))
-            .list());
+    execute(OVERWRITE, decisions);
+    return payments.isEmpty() ? List.of() : conflicts.raise(payments);
+  }
+
+  private void execute(String statement, Collection<Decision> decisions) {
     client
-        .sql(RESTORE)
+        .sql(statement)
         .param("orderIds", OrderEventStatements.texts(decisions, Decision::orderId))
         .param("shards", decisions.stream().mapToInt(Decision::shard).toArray())
         .param("deadlines", OrderEventStatements.texts(decisions, Decision::deadline))
         .param("cancelledAts", OrderEventStatements.texts(decisions, Decision::cancelledAt))
         .param("publishedAts", OrderEventStatements.texts(decisions, Decision::publishedAt))
         .update();
-    return payments.isEmpty() ? List.of() : conflicts.raise(payments);
+  }
+
+  private List<OrderSettled.Paid> payments(Collection<Decision> decisions) {
+    return client
+        .sql(PAYMENTS)
+        .param("orderIds", OrderEventStatements.texts(decisions, Decision::orderId))
+        .query(
+            (row, number) ->
+                new OrderSettled.Paid(
+                    row.getString("order_id"),
+                    row.getInt("shard"),
+                    Instant.EPOCH,
+                    row.getString("payment_id"),
+                    requiredInstant(row, "paid_at")))
+        .list();
   }
 }
