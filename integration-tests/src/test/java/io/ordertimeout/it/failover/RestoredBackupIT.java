@@ -44,6 +44,8 @@ class RestoredBackupIT extends FailoverFixture {
     List<PublishedEvent> published = decideAndStop();
 
     copyDatabase(dump, scenario().name());
+    // A dump that is restored is older than the silence by which a start recognises it.
+    database().execute("update shard_heartbeat set alive_at = alive_at - interval '1 minute'");
 
     assertNothingIsForgotten(published);
   }
