@@ -247,7 +247,7 @@ public final class Database {
     }
   }
 
-  static String url(String url, String database) {
+  public static String url(String url, String database) {
     return url.replaceFirst("^(jdbc:postgresql://[^/]+/)[^?]*", "$1" + database);
   }
 }
