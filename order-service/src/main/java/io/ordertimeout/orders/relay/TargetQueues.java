@@ -13,7 +13,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queues of all partitions that events are published to, and what is known of their topics. Not
+ * The queues of all partitions that events are published to, and the state of their topics. Not
  * thread-safe.
  */
 final class TargetQueues implements Iterable<TargetQueue> {
