@@ -13,6 +13,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -29,7 +30,7 @@ import org.springframework.core.type.classreading.CachingMetadataReaderFactory;
 import org.springframework.core.type.classreading.MetadataReaderFactory;
 
 /** The service in this JVM, seen from outside. */
-public final class Service implements AutoCloseable {
+public final class Service implements Instance, AutoCloseable {
 
   private static final HttpClient HTTP = HttpClient.newHttpClient();
 
@@ -122,9 +123,19 @@ public final class Service implements AutoCloseable {
 
   /** Waits until it reports that it is ready, or that it is not. */
   public void awaitReady(boolean ready) {
-    await(ready ? "readiness" : "no readiness")
-        .atMost(Duration.ofSeconds(60))
-        .until(() -> isReady() == ready);
+    await(ready ? "readiness" : "no readiness").atMost(PATIENCE).until(() -> isReady() == ready);
+  }
+
+  @Override
+  public int ownedShards() {
+    return (int) gauge("order.timeout.owned.shards");
+  }
+
+  /** Waits until lost records hold expiry in that many shards. */
+  public void awaitHeldShards(int shards) {
+    await("expiry held in " + shards + " shards")
+        .atMost(PATIENCE)
+        .until(() -> gauge("order.timeout.expiry.held") == shards);
   }
 
   /** Its HTTP interface, without credentials. */
@@ -139,13 +150,22 @@ public final class Service implements AutoCloseable {
 
   /** Makes an order due now, as an operator who asks for its cancellation. */
   public void makeDue(String orderId) {
-    Http.Answer answer =
-        http()
-            .operator()
-            .post("/api/order/cancel", Map.of("orderId", orderId, "reason", "due by a test"));
-    if (answer.status() != 200) {
-      throw new IllegalStateException(answer.status() + ": " + answer.response().body());
-    }
+    http()
+        .operator()
+        .post("/api/order/cancel", Map.of("orderId", orderId, "reason", "due by a test"))
+        .assertOk();
+  }
+
+  /** Pauses expiry with those settings, as an operator; returns the id of the pause. */
+  public String pause(Map<String, ?> settings) {
+    Map<String, Object> body = new HashMap<>(settings);
+    body.put("reason", "the payment provider is down");
+    return http().operator().post("/api/pauses", body).assertOk().json().path("subject").asString();
+  }
+
+  /** Ends a pause, as an operator. */
+  public void endPause(String id) {
+    http().operator().post("/api/pauses/" + id + "/end", Map.of("reason", "it is up")).assertOk();
   }
 
   private String property(String name) {
