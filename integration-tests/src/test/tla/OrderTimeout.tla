@@ -514,7 +514,7 @@ loseSend ==
   /\ faults' = faults + 1
   /\ UNCHANGED <<now, Kafka, Postgres, conn, Memory, acked, contradicted>>
 
-\* OutboxRelay.sweep finds what a crash left behind.
+\* OutboxSweep.next finds what a crash left behind.
 sweep(i) ==
   /\ known[i] # NotKnown
   /\ \E e \in Db(i).outbox \ sends : e[2] \notin Range(out) /\ sends' = sends \cup {e}

@@ -1,5 +1,7 @@
 package io.ordertimeout.engine;
 
+import java.util.Arrays;
+
 /**
  * An immutable snapshot of armed timers in one shard: all of them, as returned by {@link
  * ShardedTimers#stop()}, or one page of them, as returned by {@link ShardedTimers#armed}.
@@ -17,6 +19,39 @@ public final class ArmedTimers {
     this.ids = ids;
     this.deadlinesMillis = deadlinesMillis;
     this.nextCursor = nextCursor;
+  }
+
+  /**
+   * Takes a snapshot of a segment of an index, as far as the limit allows. Timers at the same
+   * position cannot be separated by a cursor, so the page may exceed the limit.
+   *
+   * @param cursor a position of {@link TimerIndex#scanSegment}
+   */
+  static ArmedTimers page(int shard, TimerIndex index, TimerLists timers, int cursor, int limit) {
+    long[] entries = index.scanSegment(cursor);
+    int last = index.lastPositionOfSegment(cursor);
+    int count = entries.length;
+    if (count > limit) {
+      Arrays.sort(entries);
+      last = position(entries[limit - 1]);
+      count = limit;
+      while (count < entries.length && position(entries[count]) == last) {
+        count++;
+      }
+    }
+    long[] ids = new long[count];
+    long[] deadlinesMillis = new long[count];
+    for (int i = 0; i < count; i++) {
+      int location = (int) entries[i];
+      ids[i] = timers.id(location);
+      deadlinesMillis[i] = timers.deadlineMillis(location);
+    }
+    // The cursor after the last position of all wraps to 0.
+    return new ArmedTimers(shard, ids, deadlinesMillis, (last + 1) & Integer.MAX_VALUE);
+  }
+
+  private static int position(long entry) {
+    return (int) (entry >>> 32);
   }
 
   /**

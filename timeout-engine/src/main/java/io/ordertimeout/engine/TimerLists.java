@@ -48,6 +48,9 @@ final class TimerLists {
    */
   private static final int SPARE_CHUNKS = 16;
 
+  /** The maximum length of a short list. */
+  private static final int SHORT_LIST = 8;
+
   private static final int SLOT_PAGE_BITS = 12;
   private static final int SLOT_PAGE_MASK = (1 << SLOT_PAGE_BITS) - 1;
 
@@ -113,6 +116,11 @@ final class TimerLists {
 
   boolean isEmpty(int slot) {
     return last(slot) == NONE;
+  }
+
+  /** Returns whether a list is so short that reading its deadlines is cheap. */
+  boolean isShort(int slot) {
+    return count(slot) <= SHORT_LIST;
   }
 
   /** Returns the number of timers in a slot's list. O(1). */

@@ -1,6 +1,5 @@
 package io.ordertimeout.engine;
 
-import java.util.Arrays;
 import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 
@@ -50,9 +49,6 @@ public final class TimingWheel {
 
   /** The minimum number of timers to cascade at a time. */
   private static final int MIN_CASCADE = 32;
-
-  /** In lists up to this length, deadlines are read rather than estimated. */
-  private static final int SHORT_LIST = 8;
 
   private final long tickMillis;
   private final int maxTimers;
@@ -314,17 +310,13 @@ public final class TimingWheel {
     for (int i = 0; i < ticks.length; i++) {
       ticks[i] = tickAtOrBefore(timesMillis[i]);
     }
-    double[] due = new double[ticks.length];
+    DueEstimate estimate = new DueEstimate(timers, this::tickAtOrAfter, ticks);
     for (int slot = timers.firstOccupied(0, 2 * WheelGeometry.SLOTS);
         slot >= 0;
         slot = timers.firstOccupied(slot + 1, 2 * WheelGeometry.SLOTS)) {
-      addDue(slot < WheelGeometry.SLOTS ? upcoming : overdue, slot, ticks, due);
+      estimate.add(slot < WheelGeometry.SLOTS ? upcoming : overdue, slot);
     }
-    long[] rounded = new long[due.length];
-    for (int i = 0; i < due.length; i++) {
-      rounded[i] = Math.round(due[i]);
-    }
-    return rounded;
+    return estimate.counts();
   }
 
   /**
@@ -358,31 +350,7 @@ public final class TimingWheel {
    * {@link TimerIndex#scanSegment}.
    */
   ArmedTimers armedPage(int shard, int cursor, int limit) {
-    long[] entries = index.scanSegment(cursor);
-    int last = index.lastPositionOfSegment(cursor);
-    int count = entries.length;
-    if (count > limit) {
-      Arrays.sort(entries);
-      last = position(entries[limit - 1]);
-      count = limit;
-      // Timers at the same position cannot be separated by a cursor.
-      while (count < entries.length && position(entries[count]) == last) {
-        count++;
-      }
-    }
-    long[] ids = new long[count];
-    long[] deadlinesMillis = new long[count];
-    for (int i = 0; i < count; i++) {
-      int location = (int) entries[i];
-      ids[i] = timers.id(location);
-      deadlinesMillis[i] = timers.deadlineMillis(location);
-    }
-    // The cursor after the last position of all wraps to 0.
-    return new ArmedTimers(shard, ids, deadlinesMillis, (last + 1) & Integer.MAX_VALUE);
-  }
-
-  private static int position(long entry) {
-    return (int) (entry >>> 32);
+    return ArmedTimers.page(shard, index, timers, cursor, limit);
   }
 
   /** Returns the memory used by the timers, in bytes. */
@@ -600,7 +568,7 @@ public final class TimingWheel {
 
   /** Returns the earliest tick of a slot if it has few timers, otherwise the slot's first tick. */
   private long earliestTick(WheelGeometry geometry, int slot) {
-    if (geometry.levelOf(slot) == 0 || timers.count(slot) > SHORT_LIST) {
+    if (geometry.levelOf(slot) == 0 || !timers.isShort(slot)) {
       return geometry.firstTick(slot);
     }
     long first = NEVER;
@@ -612,38 +580,11 @@ public final class TimingWheel {
     return first;
   }
 
-  /** Adds the timers of a slot that are due by each of the given ticks. */
-  private void addDue(WheelGeometry geometry, int slot, long[] ticks, double[] due) {
-    if (timers.count(slot) <= SHORT_LIST) {
-      addDueExactly(slot, ticks, due);
-      return;
-    }
-    long start = geometry.firstTick(slot);
-    double length = (double) (geometry.lastTick(slot) - start) + 1;
-    for (int i = 0; i < ticks.length; i++) {
-      if (!isBefore(ticks[i], start)) {
-        double passed = (double) (earlier(ticks[i], geometry.lastTick(slot)) - start) + 1;
-        due[i] += timers.count(slot) * (passed / length);
-      }
-    }
-  }
-
-  private void addDueExactly(int slot, long[] ticks, double[] due) {
-    for (int location = timers.last(slot);
-        location != TimerLists.NONE;
-        location = timers.before(location)) {
-      long tick = tickAtOrAfter(timers.deadlineMillis(location));
-      for (int i = 0; i < ticks.length; i++) {
-        due[i] += isBefore(ticks[i], tick) ? 0 : 1;
-      }
-    }
-  }
-
-  private static boolean isBefore(long tick, long otherTick) {
+  static boolean isBefore(long tick, long otherTick) {
     return Long.compareUnsigned(tick, otherTick) < 0;
   }
 
-  private static long earlier(long tick, long otherTick) {
+  static long earlier(long tick, long otherTick) {
     return isBefore(tick, otherTick) ? tick : otherTick;
   }
 

@@ -38,6 +38,12 @@ final class Chaos {
   private static final Duration PROGRESS_PATIENCE = Duration.ofSeconds(90);
   private static final Duration QUIET_PATIENCE = Duration.ofMinutes(5);
   private static final int PROGRESS = 50;
+  private static final TrafficProfile PROFILE = TrafficProfile.everything();
+
+  /** Once the service has caught up, cancellations may still be late for this long. */
+  private static final Duration SETTLING = Duration.ofSeconds(5);
+
+  private static final int UNDISTURBED = 500;
 
   /** The rows that were written, and the decisions. */
   private static final String CHANGES = "select count(*) + count(decided_at) from order_deadline";
@@ -76,27 +82,27 @@ final class Chaos {
       fleet.scaleTo(2);
       fleet.awaitAllReady();
       oracle.recordForbiddenChanges();
-      oracle.allowRestoredCancellations();
+      oracle.allowRestoredDecisions();
       try (Traffic traffic =
-          Traffic.start(
-              scenario,
-              oracle.acknowledgements(),
-              TrafficProfile.everything(),
-              seed,
-              ordersPerSecond)) {
+          Traffic.start(scenario, oracle.acknowledgements(), PROFILE, seed, ordersPerSecond)) {
         awaitProgress(oracle, platform, fleet);
         Instant end = Instant.now().plus(length);
         while (Instant.now().isBefore(end)) {
+          oracle.disturbed();
           inject(next(), platform, fleet, scenario.database());
           pause(2_000, 5_000);
           awaitProgress(oracle, platform, fleet);
+          if (remaining.isEmpty()) {
+            awaitCalm(oracle);
+          }
         }
         report("restored");
         platform.restore();
         fleet.awaitAllReady();
+        awaitCalm(oracle);
         traffic.finish();
       }
-      Verdict verdict = oracle.judge(QUIET_PATIENCE);
+      Verdict verdict = oracle.judge(QUIET_PATIENCE, PROFILE.bounds());
       report("quiet");
       OptionalDouble repaired = fleet.metric("order_timeout_repaired_total");
       log.info(
@@ -220,6 +226,17 @@ final class Chaos {
       report("NO PROGRESS for " + PROGRESS_PATIENCE);
       restartBroker(platform);
     }
+  }
+
+  /** Waits until enough orders are cancelled that no fault excuses for being late. */
+  private void awaitCalm(Oracle oracle) {
+    oracle.awaitCaughtUp(QUIET_PATIENCE);
+    oracle.restored(SETTLING);
+    report("caught up");
+    long before = oracle.undisturbedCancellations();
+    await("undisturbed cancellations")
+        .atMost(PROGRESS_PATIENCE)
+        .until(() -> oracle.undisturbedCancellations() - before >= UNDISTURBED);
   }
 
   /** The duration of a fault is part of the script, not a wait for an event. */

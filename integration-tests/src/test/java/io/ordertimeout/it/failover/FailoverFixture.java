@@ -9,6 +9,7 @@ import io.ordertimeout.it.support.PostgresPair;
 import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.TestEnvironment;
+import io.ordertimeout.it.traffic.Deadlines;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -101,6 +102,11 @@ abstract class FailoverFixture {
     }
   }
 
+  /** Moves the orders' deadlines to now. */
+  void passDeadlines(List<String> orderIds) {
+    Deadlines.passNow(database(), orderIds.toArray(String[]::new));
+  }
+
   void awaitStates(List<String> orderIds, String state) {
     await(orderIds + " " + state)
         .atMost(PATIENCE)
@@ -113,21 +119,26 @@ abstract class FailoverFixture {
 
   /** Waits until Postgres has stored all events of the input topics. */
   void awaitStored() {
-    Map<TopicPartition, Long> ends = scenario.inputEnds();
-    await("positions at the ends of the input topics")
-        .atMost(PATIENCE)
-        .until(
-            () -> ends.entrySet().stream().allMatch(end -> isStored(end.getKey(), end.getValue())));
+    awaitPositions("intake_position", scenario.inputEnds());
   }
 
-  private boolean isStored(TopicPartition partition, long end) {
+  /** Waits until positions in Postgres have reached those ends of partitions. */
+  void awaitPositions(String table, Map<TopicPartition, Long> ends) {
+    await(table + " at the ends of the topics")
+        .atMost(PATIENCE)
+        .until(
+            () ->
+                ends.entrySet().stream()
+                    .allMatch(end -> hasReached(table, end.getKey(), end.getValue())));
+  }
+
+  private boolean hasReached(String table, TopicPartition partition, long end) {
     return end == 0
         || database()
                 .count(
-                    """
-                    select count(*) from intake_position
-                    where topic = ? and partition = ? and next_offset >= ?
-                    """,
+                    "select count(*) from "
+                        + table
+                        + " where topic = ? and partition = ? and next_offset >= ?",
                     partition.topic(),
                     partition.partition(),
                     end)

@@ -3,12 +3,12 @@ package io.ordertimeout.it.failover;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.ordertimeout.it.support.Database;
 import io.ordertimeout.it.support.LogCapture;
 import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.TestEnvironment;
-import io.ordertimeout.it.traffic.Deadlines;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,7 +50,7 @@ class FailoverIT extends FailoverFixture {
       List<String> all = new ArrayList<>(paid);
       all.addAll(unpaid);
       // The service comes back to a Postgres in which all orders are due and none is paid.
-      Deadlines.passNow(database(), all.toArray(String[]::new));
+      passDeadlines(all);
       pair().connectClients();
 
       scenario().awaitAllDecided();
@@ -83,7 +83,7 @@ class FailoverIT extends FailoverFixture {
       }
       awaitStates(lost, "PENDING");
       awaitStored();
-      Deadlines.passNow(database(), lost.toArray(String[]::new));
+      passDeadlines(lost);
       lost.forEach(outcomes()::awaitCancelled);
       service.awaitReady(true);
       assertThat(outcomes().cancelled()).hasSize(lost.size());
@@ -102,7 +102,7 @@ class FailoverIT extends FailoverFixture {
       createPending(paid);
       createPending(unpaid);
       pair().setSynchronous(true);
-      Deadlines.passNow(database(), cancelled.toArray(String[]::new));
+      passDeadlines(cancelled);
       cancelled.forEach(outcomes()::awaitCancelled);
       scenario().awaitQuiet();
       if (failover) {
@@ -115,7 +115,7 @@ class FailoverIT extends FailoverFixture {
       pay(paid);
       pay(cancelled);
       awaitStates(paid, "PAID");
-      Deadlines.passNow(database(), unpaid.toArray(String[]::new));
+      passDeadlines(unpaid);
       scenario().awaitAllDecided();
       service.awaitReady(true);
       List<String> expected = new ArrayList<>(cancelled);
@@ -145,7 +145,7 @@ class FailoverIT extends FailoverFixture {
     pair().awaitReplicated();
     TestEnvironment standby = pair().ofStandby(kafka());
 
-    String url = standby.jdbcUrl().replaceFirst("/[^/]*$", "/" + scenario().name());
+    String url = Database.url(standby.jdbcUrl(), scenario().name());
     try (Service service = scenario().startService("spring.datasource.url", url)) {
       scenario().create("meanwhile", 0, Scenario.in(Duration.ZERO));
       await("the report of a read-only Postgres")

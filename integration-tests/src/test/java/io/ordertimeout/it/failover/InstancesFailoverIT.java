@@ -3,6 +3,8 @@ package io.ordertimeout.it.failover;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.ordertimeout.it.support.Database;
+import io.ordertimeout.it.support.Instance;
 import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
@@ -22,7 +24,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Order(20)
 class InstancesFailoverIT extends FailoverFixture {
 
-  private static final String OWNED = "order.timeout.owned.shards";
   private static final int PAID = 9;
 
   // One of the variants closes an instance early.
@@ -36,7 +37,7 @@ class InstancesFailoverIT extends FailoverFixture {
     try (TcpProxy later = TcpProxy.to(pair().primaryPort());
         Service one = scenario().startService()) {
       try (Service other = scenario().startService("spring.datasource.url", url(later))) {
-        awaitShared(one, other);
+        Instance.awaitShared(one, other);
         createPending(paid);
         createPending(unpaid);
         createPending(cancelled);
@@ -44,7 +45,7 @@ class InstancesFailoverIT extends FailoverFixture {
         pair().cutReplication();
         pay(paid);
         awaitStates(paid, "PAID");
-        Deadlines.passNow(database(), cancelled.toArray(String[]::new));
+        passDeadlines(cancelled);
         List<PublishedEvent> published =
             cancelled.stream().map(outcomes()::awaitCancelled).toList();
         scenario().awaitQuiet();
@@ -54,7 +55,7 @@ class InstancesFailoverIT extends FailoverFixture {
         pair().promote();
         List<String> due = new ArrayList<>(paid);
         due.addAll(unpaid);
-        Deadlines.passNow(database(), due.toArray(String[]::new));
+        passDeadlines(due);
         pair().connectClients();
 
         if (comesBack) {
@@ -95,7 +96,7 @@ class InstancesFailoverIT extends FailoverFixture {
     try (TcpProxy later = TcpProxy.to(pair().primaryPort());
         Service one = scenario().startService();
         Service other = scenario().startService("spring.datasource.url", url(later))) {
-      awaitShared(one, other);
+      Instance.awaitShared(one, other);
       Instant deadline = Deadlines.afterCreation(scenario()).plusSeconds(3);
       for (int partition = 0; partition < Scenario.PARTITIONS; partition++) {
         scenario().create(paid.get(partition), partition, deadline);
@@ -128,19 +129,6 @@ class InstancesFailoverIT extends FailoverFixture {
   }
 
   private String url(TcpProxy proxy) {
-    return pair()
-        .through(proxy, kafka())
-        .jdbcUrl()
-        .replaceFirst("/[^/]*$", "/" + scenario().name());
-  }
-
-  private static void awaitShared(Service one, Service other) {
-    await("a share for each instance")
-        .atMost(PATIENCE)
-        .until(
-            () ->
-                one.gauge(OWNED) > 0
-                    && other.gauge(OWNED) > 0
-                    && one.gauge(OWNED) + other.gauge(OWNED) == Scenario.PARTITIONS);
+    return Database.url(pair().through(proxy, kafka()).jdbcUrl(), scenario().name());
   }
 }

@@ -13,9 +13,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
-import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.awaitility.core.ConditionTimeoutException;
@@ -255,16 +252,14 @@ class LostDecisionsIT extends FailoverFixture {
       pair().cutReplication();
       cancel("order");
       scenario().awaitQuiet();
-      deleteCancellations();
+      scenario().deleteRecords(cancellations());
 
       pair().crashPrimary();
       pair().promote();
-      Deadlines.passNow(database(), unpaid.toArray(String[]::new));
+      passDeadlines(unpaid);
       pair().connectClients();
 
-      await("the alarm")
-          .atMost(PATIENCE)
-          .until(() -> service.gauge("order.timeout.expiry.held") == Scenario.PARTITIONS);
+      service.awaitHeldShards(Scenario.PARTITIONS);
       awaitStates(unpaid, "PENDING");
       assertThat(outcomes().cancelled()).extracting(PublishedEvent::key).containsOnly("order");
       pay(unpaid);
@@ -281,7 +276,7 @@ class LostDecisionsIT extends FailoverFixture {
       PublishedEvent published = cancel("order");
       scenario().awaitQuiet();
       awaitReflected();
-      deleteCancellations();
+      scenario().deleteRecords(cancellations());
       pair().cutReplication();
       pay(unpaid);
       awaitStates(unpaid, "PAID");
@@ -305,42 +300,11 @@ class LostDecisionsIT extends FailoverFixture {
 
   /** Waits until Postgres reflects all that was published. */
   private void awaitReflected() {
-    Map<TopicPartition, Long> ends = scenario().ends(cancellations());
-    await("positions at the ends of the output topics")
-        .atMost(PATIENCE)
-        .until(
-            () ->
-                ends.entrySet().stream()
-                    .allMatch(
-                        end -> end.getValue() == 0 || isReflected(end.getKey(), end.getValue())));
+    awaitPositions("published_position", scenario().ends(cancellations()));
   }
 
-  private boolean isReflected(TopicPartition partition, long end) {
-    return database()
-            .count(
-                """
-                select count(*) from published_position
-                where topic = ? and partition = ? and next_offset >= ?
-                """,
-                partition.topic(),
-                partition.partition(),
-                end)
-        == 1;
-  }
-
-  /** Deletes the published cancellations, as Kafka does after their retention. */
-  private void deleteCancellations() {
-    Map<TopicPartition, RecordsToDelete> all =
-        scenario().ends(cancellations()).entrySet().stream()
-            .collect(
-                Collectors.toMap(
-                    Map.Entry::getKey, end -> RecordsToDelete.beforeOffset(end.getValue())));
-    Scenario.get(scenario().admin().deleteRecords(all).all());
-  }
-
+  /** The partitions of the published cancellations. */
   private List<TopicPartition> cancellations() {
-    return IntStream.range(0, Scenario.PARTITIONS)
-        .mapToObj(partition -> new TopicPartition(scenario().topics().cancelled(), partition))
-        .toList();
+    return Scenario.partitions(List.of(scenario().topics().cancelled()));
   }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.embedded.Ports;
+import io.ordertimeout.it.support.Instance;
 import io.ordertimeout.it.support.Interceptors;
 import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
@@ -31,7 +32,6 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 class InstancesIT {
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
-  private static final String OWNED = "order.timeout.owned.shards";
   private static final String REBUILT = "order.timeout.rebuilt.orders";
   private static final int ORDERS_PER_SHARD = 20;
 
@@ -45,7 +45,7 @@ class InstancesIT {
   @Test
   void onlyShardsThatMoveAreReloaded() {
     try (Service one = scenario.startService()) {
-      awaitOwned(one, Scenario.PARTITIONS);
+      one.awaitOwnedShards(Scenario.PARTITIONS);
       Instant deadline = Scenario.in(Duration.ofHours(1));
       String[] orderIds =
           IntStream.range(0, ORDERS_PER_SHARD * Scenario.PARTITIONS)
@@ -57,8 +57,8 @@ class InstancesIT {
       scenario.awaitQuiet();
       int moved;
       try (Service other = scenario.startService()) {
-        awaitShared(one, other);
-        moved = (int) other.gauge(OWNED);
+        Instance.awaitShared(one, other);
+        moved = other.ownedShards();
         other.awaitReady(true);
         // The shards that did not move were not reloaded.
         assertThat(one.counter(REBUILT)).isZero();
@@ -68,7 +68,7 @@ class InstancesIT {
         scenario.create("meanwhile", 0, Scenario.in(Duration.ofSeconds(1)));
         scenario.outcomes().awaitCancelled("meanwhile");
       }
-      awaitOwned(one, Scenario.PARTITIONS);
+      one.awaitOwnedShards(Scenario.PARTITIONS);
       one.awaitReady(true);
       assertThat(one.counter(REBUILT)).isEqualTo(moved * ORDERS_PER_SHARD);
       Deadlines.passNow(scenario.database(), orderIds);
@@ -87,12 +87,12 @@ class InstancesIT {
     // The longest session that the broker allows: even on a busy machine, a restart is quicker.
     setSessionTimeout(Duration.ofSeconds(60));
     try (Service staying = scenario.startService("order-timeout.intake.instance-id", "staying")) {
-      awaitOwned(staying, Scenario.PARTITIONS);
+      staying.awaitOwnedShards(Scenario.PARTITIONS);
       int share;
       try (Service restarting =
           scenario.startService("order-timeout.intake.instance-id", "restarting")) {
-        awaitShared(staying, restarting);
-        share = (int) restarting.gauge(OWNED);
+        Instance.awaitShared(staying, restarting);
+        share = restarting.ownedShards();
         for (int partition = 0; partition < Scenario.PARTITIONS; partition++) {
           scenario.create("order-" + partition, partition, Scenario.in(Duration.ofHours(1)));
         }
@@ -101,8 +101,8 @@ class InstancesIT {
       double loads = staying.counter(REBUILT);
       try (Service restarting =
           scenario.startService("order-timeout.intake.instance-id", "restarting")) {
-        awaitOwned(restarting, share);
-        assertThat(staying.gauge(OWNED)).isEqualTo(Scenario.PARTITIONS - share);
+        restarting.awaitOwnedShards(share);
+        assertThat(staying.ownedShards()).isEqualTo(Scenario.PARTITIONS - share);
         assertThat(staying.counter(REBUILT)).isEqualTo(loads);
         Deadlines.passNow(scenario.database(), "order-0", "order-1", "order-2");
         scenario.awaitAllDecided();
@@ -119,7 +119,7 @@ class InstancesIT {
     };
     try (Service one = scenario.startService(reconciling);
         Service other = scenario.startService(reconciling)) {
-      awaitShared(one, other);
+      Instance.awaitShared(one, other);
       int ofOther =
           IntStream.range(0, Scenario.PARTITIONS)
               .filter(shard -> owns(other, shard))
@@ -156,7 +156,7 @@ class InstancesIT {
     try (Service service =
         scenario.startService(
             "order-timeout.intake.threads", Integer.toString(Scenario.PARTITIONS))) {
-      awaitOwned(service, Scenario.PARTITIONS);
+      service.awaitOwnedShards(Scenario.PARTITIONS);
       service.awaitReady(true);
       Instant deadline = Scenario.in(Duration.ofSeconds(2));
       for (int partition = 0; partition < Scenario.PARTITIONS; partition++) {
@@ -177,7 +177,7 @@ class InstancesIT {
     try (ServiceProcess frozen =
             scenario.startProcess(scenario.name() + "-frozen", List.of("-Xmx256m"));
         Service other = startWhenReady(frozen)) {
-      await("the share of each").atMost(PATIENCE).until(() -> other.gauge(OWNED) > 0);
+      Instance.awaitShared(frozen, other);
       Instant deadline = Deadlines.afterCreation(scenario);
       for (int partition = 0; partition < Scenario.PARTITIONS; partition++) {
         scenario.create("paid-" + partition, partition, deadline);
@@ -191,7 +191,7 @@ class InstancesIT {
         scenario.pay("paid-" + partition, partition);
       }
       // The session of the frozen instance expires, and the other one takes its shards over.
-      awaitOwned(other, Scenario.PARTITIONS);
+      other.awaitOwnedShards(Scenario.PARTITIONS);
       scenario.awaitAllDecided();
       assertThat(scenario.outcomes().cancelled()).hasSize(Scenario.PARTITIONS);
 
@@ -200,7 +200,7 @@ class InstancesIT {
       await("its share again")
           .atMost(PATIENCE)
           .ignoreExceptionsInstanceOf(IOException.class)
-          .until(() -> other.gauge(OWNED) < Scenario.PARTITIONS && frozen.isReady());
+          .until(() -> other.ownedShards() < Scenario.PARTITIONS && frozen.isReady());
       scenario.create("after", 0, Scenario.in(Duration.ofSeconds(1)));
       scenario.create("after-too", 2, Scenario.in(Duration.ofSeconds(1)));
       scenario.outcomes().awaitCancelled("after");
@@ -230,7 +230,7 @@ class InstancesIT {
       try (Service leaving =
           scenario.startService(
               List.of(failing), "order-timeout.intake.coordinator-timeout", "10s")) {
-        awaitShared(staying, leaving);
+        Instance.awaitShared(staying, leaving);
 
         cutOff.set(true);
 
@@ -244,7 +244,7 @@ class InstancesIT {
         assertThat(staying.gauge("order.timeout.group.generation")).isEqualTo(1);
         assertThat(staying.counter("order.timeout.consumer.replacements")).isZero();
         cutOff.set(false);
-        awaitShared(staying, leaving);
+        Instance.awaitShared(staying, leaving);
         leaving.awaitReady(true);
       }
     }
@@ -271,20 +271,5 @@ class InstancesIT {
             .incrementalAlterConfigs(
                 Map.of(group, List.of(new AlterConfigOp(setting, AlterConfigOp.OpType.SET))))
             .all());
-  }
-
-  /** Waits until both instances own some shards, and together all of them. */
-  private static void awaitShared(Service one, Service other) {
-    await("a share for each instance")
-        .atMost(PATIENCE)
-        .until(
-            () ->
-                one.gauge(OWNED) > 0
-                    && other.gauge(OWNED) > 0
-                    && one.gauge(OWNED) + other.gauge(OWNED) == Scenario.PARTITIONS);
-  }
-
-  private static void awaitOwned(Service service, int shards) {
-    await(shards + " shards").atMost(PATIENCE).until(() -> service.gauge(OWNED) == shards);
   }
 }

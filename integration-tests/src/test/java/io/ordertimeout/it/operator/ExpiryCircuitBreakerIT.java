@@ -3,7 +3,6 @@ package io.ordertimeout.it.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.support.Http.Answer;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.Shop;
@@ -57,14 +56,7 @@ class ExpiryCircuitBreakerIT {
       assertThat(pause.path("reason").asString()).contains("would be cancelled, more than 0.5");
       assertThat(service.http().viewer().get("/api/audit").json().at("/0/actor").asString())
           .isEqualTo("breaker");
-      Answer ended =
-          service
-              .http()
-              .operator()
-              .post(
-                  "/api/pauses/" + pause.path("id").asString() + "/end",
-                  Map.of("reason", "a sale"));
-      assertThat(ended.status()).isEqualTo(200);
+      service.endPause(pause.path("id").asString());
 
       // The orders that it held back do not trip it again.
       await("all to be cancelled").atMost(PATIENCE).until(() -> scenario.database().pending() == 0);

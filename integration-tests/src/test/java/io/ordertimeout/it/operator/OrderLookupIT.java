@@ -105,8 +105,7 @@ class OrderLookupIT {
     scenario.create("not extended", 0, first);
     scenario.awaitState("extended", "PENDING");
 
-    Answer answer = extend(operator, "extended", later);
-    assertThat(answer.status()).as(answer.response().body()).isEqualTo(200);
+    Answer answer = extend(operator, "extended", later).assertOk();
     assertThat(answer.json().at("/actor").asString()).isEqualTo("operator");
     scenario.outcomes().awaitCancelled("not extended");
 
@@ -195,9 +194,7 @@ class OrderLookupIT {
   }
 
   private JsonNode known(String orderId) {
-    Answer answer = service.http().viewer().get("/api/order", "id", orderId);
-    assertThat(answer.status()).as(answer.response().body()).isEqualTo(200);
-    return answer.json();
+    return service.http().viewer().get("/api/order", "id", orderId).assertOk().json();
   }
 
   private List<String> history(String orderId) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.support.Http;
+import io.ordertimeout.it.support.Instance;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import java.io.BufferedReader;
@@ -44,12 +45,7 @@ class OverviewIT {
   void everyInstanceForecastsTheOrdersAndAmountsOfAll() {
     try (Service one = scenario.startService("order-timeout.intake.instance-id", "one");
         Service other = scenario.startService("order-timeout.intake.instance-id", "other")) {
-      await("both to serve")
-          .atMost(PATIENCE)
-          .until(
-              () ->
-                  one.gauge("order.timeout.owned.shards") > 0
-                      && other.gauge("order.timeout.owned.shards") > 0);
+      Instance.awaitShared(one, other);
       for (int i = 0; i < 30; i++) {
         scenario
             .shop()

@@ -4,13 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.support.Http;
-import io.ordertimeout.it.support.Http.Answer;
 import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterAll;
@@ -49,7 +47,7 @@ class PauseIT {
 
   @Test
   void aPauseOfAChannelHoldsItsOrdersAlone() {
-    String pause = pause(Map.of("channel", "web", "moveDeadlines", false));
+    String pause = service.pause(Map.of("channel", "web", "moveDeadlines", false));
     Instant deadline = Scenario.in(Duration.ofMillis(500));
     create("web", "web", deadline);
     create("store", "store", deadline);
@@ -64,7 +62,7 @@ class PauseIT {
     assertThat(blocker.at("/pauseId").asLong()).isEqualTo(Long.parseLong(pause));
     assertThat(blocker.at("/channel").asString()).isEqualTo("web");
 
-    end(pause);
+    service.endPause(pause);
     scenario.outcomes().awaitCancelled("web");
   }
 
@@ -72,8 +70,8 @@ class PauseIT {
   void aPauseHidesOnlyTheOrdersThatItHoldsFromTheNumberOfOverdueOrders() {
     // Orders of a shard without an owner, which no instance decides. The held ones are more than
     // are counted, and older than the others.
-    String unrelated = pause(Map.of("channel", "of no order", "moveDeadlines", false));
-    String pause = pause(Map.of("channel", "held", "moveDeadlines", false));
+    String unrelated = service.pause(Map.of("channel", "of no order", "moveDeadlines", false));
+    String pause = service.pause(Map.of("channel", "held", "moveDeadlines", false));
     scenario
         .database()
         .execute(
@@ -89,8 +87,8 @@ class PauseIT {
 
     scenario.database().execute("delete from order_deadline where shard >= 7");
     scenario.database().execute("delete from expiry_hold");
-    end(pause);
-    end(unrelated);
+    service.endPause(pause);
+    service.endPause(unrelated);
   }
 
   private void plant(int shard, String prefix, int orders, String channel, Duration overdue) {
@@ -117,9 +115,9 @@ class PauseIT {
     Instant deadline = Scenario.in(step.multipliedBy(4).plusSeconds(1));
     scenario.create("existed throughout", 0, deadline);
     scenario.awaitState("existed throughout", "PENDING");
-    String pause = pause(Map.of("moveDeadlines", true));
+    String pause = service.pause(Map.of("moveDeadlines", true));
     scenario.awaitPast(deadline);
-    end(pause);
+    service.endPause(pause);
 
     PublishedEvent event = scenario.outcomes().awaitCancelled("existed throughout");
     Duration moved = Duration.between(deadline, event.instant("deadline"));
@@ -131,7 +129,7 @@ class PauseIT {
   @Test
   void aPauseEndsAtItsStatedTime() {
     Instant end = Scenario.in(Duration.ofSeconds(3));
-    pause(Map.of("moveDeadlines", false, "endsAt", end.toString()));
+    service.pause(Map.of("moveDeadlines", false, "endsAt", end.toString()));
     scenario.create("held for a while", 0, Scenario.in(Duration.ZERO));
 
     assertThat(scenario.outcomes().awaitCancelled("held for a while").instant("cancelledAt"))
@@ -141,9 +139,9 @@ class PauseIT {
   @Test
   void aRepeatedRequestIsTheSamePauseAndInvalidRequestsAreRefused() {
     long audited = audited();
-    String pause = pause(Map.of("moveDeadlines", false));
-    assertThat(pause(Map.of("moveDeadlines", false))).isEqualTo(pause);
-    String moving = pause(Map.of("moveDeadlines", true));
+    String pause = service.pause(Map.of("moveDeadlines", false));
+    assertThat(service.pause(Map.of("moveDeadlines", false))).isEqualTo(pause);
+    String moving = service.pause(Map.of("moveDeadlines", true));
     assertThat(moving).isNotEqualTo(pause);
 
     Http operator = service.http().operator();
@@ -158,10 +156,10 @@ class PauseIT {
     assertThat(operator.post("/api/pauses", Map.of("reason", "x")).status()).isEqualTo(400);
     assertThat(operator.post("/api/pauses/77777/end", Map.of("reason", "x")).status())
         .isEqualTo(404);
-    end(pause);
-    end(pause);
+    service.endPause(pause);
+    service.endPause(pause);
     assertThat(audited()).isEqualTo(audited + 3);
-    end(moving);
+    service.endPause(moving);
   }
 
   private Duration timeToRegister(String orderId) {
@@ -176,23 +174,6 @@ class PauseIT {
 
   private void create(String orderId, String channel, Instant deadline) {
     scenario.shop().created(orderId, Map.of("payBy", deadline.toString(), "channel", channel));
-  }
-
-  private String pause(Map<String, ?> settings) {
-    Map<String, Object> body = new HashMap<>(settings);
-    body.put("reason", "the payment provider is down");
-    Answer answer = service.http().operator().post("/api/pauses", body);
-    assertThat(answer.status()).as(answer.response().body()).isEqualTo(200);
-    return answer.json().path("subject").asString();
-  }
-
-  private void end(String pause) {
-    Answer answer =
-        service
-            .http()
-            .operator()
-            .post("/api/pauses/" + pause + "/end", Map.of("reason", "it is up"));
-    assertThat(answer.status()).as(answer.response().body()).isEqualTo(200);
   }
 
   private Instant instant(String column, String pause) {

@@ -3,7 +3,7 @@ package io.ordertimeout.it.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.ordertimeout.it.support.Http.Answer;
+import io.ordertimeout.it.support.Instance;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import java.time.Duration;
@@ -23,10 +23,8 @@ class PausedInstancesIT {
       String pause;
       try (Service one = scenario.startService();
           Service other = scenario.startService()) {
-        await("both to serve")
-            .atMost(PATIENCE)
-            .until(() -> owned(one) > 0 && owned(other) > 0 && owned(one) + owned(other) == 3);
-        pause = pause(one);
+        Instance.awaitShared(one, other);
+        pause = one.pause(Map.of("moveDeadlines", false));
         for (Service each : new Service[] {one, other}) {
           await("the pause to be known")
               .atMost(PATIENCE)
@@ -52,7 +50,7 @@ class PausedInstancesIT {
                     .asString())
             .isEqualTo("the payment provider is down");
 
-        end(restarted, pause);
+        restarted.endPause(pause);
         for (int shard = 0; shard < Scenario.PARTITIONS; shard++) {
           assertThat(scenario.outcomes().awaitCancelled("order-" + shard).instant("deadline"))
               .isEqualTo(deadline);
@@ -62,10 +60,6 @@ class PausedInstancesIT {
     }
   }
 
-  private static double owned(Service service) {
-    return service.gauge("order.timeout.owned.shards");
-  }
-
   /** Waits until the services report the due orders as covered by the pause. */
   private static void awaitHeld(Service... services) {
     for (Service service : services) {
@@ -73,26 +67,5 @@ class PausedInstancesIT {
           .atMost(PATIENCE)
           .until(() -> service.gauge("order.timeout.suspended") == Scenario.PARTITIONS);
     }
-  }
-
-  private static String pause(Service service) {
-    Answer answer =
-        service
-            .http()
-            .operator()
-            .post(
-                "/api/pauses",
-                Map.of("moveDeadlines", false, "reason", "the payment provider is down"));
-    assertThat(answer.status()).as(answer.response().body()).isEqualTo(200);
-    return answer.json().path("subject").asString();
-  }
-
-  private static void end(Service service, String pause) {
-    Answer answer =
-        service
-            .http()
-            .operator()
-            .post("/api/pauses/" + pause + "/end", Map.of("reason", "it is up"));
-    assertThat(answer.status()).as(answer.response().body()).isEqualTo(200);
   }
 }

@@ -112,9 +112,8 @@ class SearchIT {
       if (after != null) {
         parameters.addAll(List.of("after", after));
       }
-      Answer answer = viewer.get("/api/orders", parameters.toArray(String[]::new));
-      assertThat(answer.status()).as(answer.response().body()).isEqualTo(200);
-      JsonNode page = answer.json();
+      JsonNode page =
+          viewer.get("/api/orders", parameters.toArray(String[]::new)).assertOk().json();
       page.path("orders").forEach(order -> found.add(order.path("orderId").asString()));
       after = page.path("next").isNull() ? null : page.path("next").asString();
     } while (after != null);

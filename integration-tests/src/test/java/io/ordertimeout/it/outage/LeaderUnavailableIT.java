@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.embedded.EmbeddedKafka;
 import io.ordertimeout.embedded.EmbeddedPlatform;
+import io.ordertimeout.it.support.Instance;
 import io.ordertimeout.it.support.Interceptors;
 import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
@@ -21,12 +22,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.stream.Collectors;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.ConsumerGroupDescription;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
-import org.apache.kafka.clients.admin.MemberDescription;
 import org.apache.kafka.clients.admin.NewPartitionReassignment;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
@@ -60,7 +59,6 @@ class LeaderUnavailableIT {
   /** Less than a record waits for the leader of its partition until its delivery fails. */
   private static final Duration PROMPT_PUBLICATION = Duration.ofSeconds(5);
 
-  private static final String OWNED = "order.timeout.owned.shards";
   private static final String GENERATION = "order.timeout.group.generation";
 
   @TempDir private static Path directory;
@@ -103,14 +101,14 @@ class LeaderUnavailableIT {
     try (Service service = startService();
         Shop shop = scenario.transactionalShop()) {
       service.awaitReady(true);
-      createPending("paid", 0);
+      scenario.createPending("paid", 0);
       for (int partition = 0; partition < Scenario.PARTITIONS; partition++) {
-        createPending("unpaid-" + partition, partition);
+        scenario.createPending("unpaid-" + partition, partition);
       }
       // The payment is committed once nobody can read it any more.
       shop.transactions().beginTransaction();
       Shop.await(shop.send(scenario.payment("paid", 0)));
-      String member = member();
+      Set<String> members = scenario.groupMembers();
       second.stop();
       shop.transactions().commitTransaction();
 
@@ -133,13 +131,13 @@ class LeaderUnavailableIT {
       }
       service.awaitReady(false);
       assertThat(service.gauge("order.timeout.failing", "step", "intake-0")).isZero();
-      assertThat(member()).isEqualTo(member);
+      assertThat(scenario.groupMembers()).isEqualTo(members);
 
       start(second);
 
       assertDecided();
       service.awaitReady(true);
-      assertThat(member()).isEqualTo(member);
+      assertThat(scenario.groupMembers()).isEqualTo(members);
       assertThat(service.counter("order.timeout.repaired")).isZero();
     }
   }
@@ -152,7 +150,7 @@ class LeaderUnavailableIT {
       service.awaitReady(true);
       List<String> waiting = orderIds("waiting-", 0, 3);
       for (String orderId : waiting) {
-        createPending(orderId, 1);
+        scenario.createPending(orderId, 1);
       }
       second.stop();
       Deadlines.passNow(scenario.database(), waiting.toArray(String[]::new));
@@ -192,8 +190,8 @@ class LeaderUnavailableIT {
   void aServiceThatStartsMeanwhileServesTheOtherShards() {
     try (Service service = startService()) {
       service.awaitReady(true);
-      createPending("paid", 0);
-      createPending("unpaid-0", 0);
+      scenario.createPending("paid", 0);
+      scenario.createPending("unpaid-0", 0);
       scenario.awaitQuiet();
       assertThat(service.gauge("order.timeout.pending")).isEqualTo(2);
     }
@@ -222,9 +220,9 @@ class LeaderUnavailableIT {
     };
     try (Service one = scenario.startService(settings)) {
       try (Service other = scenario.startService(settings)) {
-        awaitShared(one, other);
-        createPending("unpaid-1", 1);
-        createPending("unpaid-2", 2);
+        Instance.awaitShared(one, other);
+        scenario.createPending("unpaid-1", 1);
+        scenario.createPending("unpaid-2", 2);
 
         second.stop();
 
@@ -233,12 +231,12 @@ class LeaderUnavailableIT {
               .atMost(PATIENCE)
               .until(() -> service.gauge(GENERATION) == 2);
         }
-        awaitShared(one, other);
+        Instance.awaitShared(one, other);
       }
       Deadlines.passNow(scenario.database(), "unpaid-1", "unpaid-2");
       assertPrompt(scenario.outcomes().awaitCancelled("unpaid-1"));
       assertPrompt(scenario.outcomes().awaitCancelled("unpaid-2"));
-      await("all shards").atMost(PATIENCE).until(() -> one.gauge(OWNED) == Scenario.PARTITIONS);
+      one.awaitOwnedShards(Scenario.PARTITIONS);
       assertThat(one.gauge("order.timeout.failing", "step", "group-coordinator")).isZero();
       assertThat(one.counter("order.timeout.repaired")).isZero();
     } finally {
@@ -259,16 +257,6 @@ class LeaderUnavailableIT {
   private int coordinator(String groupId) {
     int partitions = describe("__consumer_offsets").partitions().size();
     return Math.abs(groupId.hashCode() % partitions);
-  }
-
-  private static void awaitShared(Service one, Service other) {
-    await("a share for each instance")
-        .atMost(PATIENCE)
-        .until(
-            () ->
-                one.gauge(OWNED) > 0
-                    && other.gauge(OWNED) > 0
-                    && one.gauge(OWNED) + other.gauge(OWNED) == Scenario.PARTITIONS);
   }
 
   private void assertThatAServiceWithoutTheLeaderServesTheOtherShards() {
@@ -297,11 +285,6 @@ class LeaderUnavailableIT {
                   }
                   return call.proceed();
                 })));
-  }
-
-  private void createPending(String orderId, int partition) {
-    scenario.create(orderId, partition, Scenario.in(Duration.ofHours(1)));
-    scenario.awaitState(orderId, "PENDING");
   }
 
   private void assertThatOtherShardsAreServed() {
@@ -355,21 +338,6 @@ class LeaderUnavailableIT {
                 "select extract(epoch from clock_timestamp() - alive_at)::text"
                     + " from shard_heartbeat where shard = ?",
                 shard));
-  }
-
-  /** Returns the id of the service's consumer in its group; a new consumer gets a new id. */
-  private String member() {
-    ConsumerGroupDescription group =
-        Scenario.get(
-            Objects.requireNonNull(
-                scenario
-                    .admin()
-                    .describeConsumerGroups(List.of(scenario.name()))
-                    .describedGroups()
-                    .get(scenario.name())));
-    return group.members().stream()
-        .map(MemberDescription::consumerId)
-        .collect(Collectors.joining(","));
   }
 
   private void move(TopicPartition partition, List<Integer> replicas) {

@@ -11,10 +11,8 @@ import io.ordertimeout.it.support.TopicNames;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -45,7 +43,7 @@ class MissingTopicsIT {
       for (int i = 0; i < ROUNDS; i++) {
         scenario.passDeadline("cancelled-" + i, 0);
       }
-      delete(topics.conflict());
+      scenario.deleteTopic(topics.conflict());
 
       for (int i = 0; i < ROUNDS; i++) {
         scenario.pay("cancelled-" + i, 0);
@@ -72,7 +70,7 @@ class MissingTopicsIT {
     String deadLetters = TopicNames.deadLetters(topics.created());
     try (Service service = scenario.startService()) {
       scenario.createPending("first", 0);
-      delete(deadLetters);
+      scenario.deleteTopic(deadLetters);
 
       scenario.create("before", 0, Scenario.in(Duration.ofHours(1)));
       for (int i = 0; i < BAD_RECORDS; i++) {
@@ -115,22 +113,13 @@ class MissingTopicsIT {
         .until(() -> service.gauge("order.timeout.failing", "step", step) > 0);
   }
 
-  private void delete(String topic) {
-    Scenario.get(scenario.admin().deleteTopics(List.of(topic)).all());
-    await("the deletion")
-        .atMost(PATIENCE)
-        .until(() -> !Scenario.get(scenario.admin().listTopics().names()).contains(topic));
-  }
-
   private void create(String topic) {
     scenario.createTopics(List.of(new NewTopic(topic, Scenario.PARTITIONS, (short) 1)));
   }
 
   private long records(String topic) {
-    List<TopicPartition> partitions =
-        IntStream.range(0, Scenario.PARTITIONS)
-            .mapToObj(partition -> new TopicPartition(topic, partition))
-            .toList();
-    return scenario.ends(partitions).values().stream().mapToLong(Long::longValue).sum();
+    return scenario.ends(Scenario.partitions(List.of(topic))).values().stream()
+        .mapToLong(Long::longValue)
+        .sum();
   }
 }

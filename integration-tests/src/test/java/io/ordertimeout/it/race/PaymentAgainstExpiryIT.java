@@ -30,7 +30,7 @@ class PaymentAgainstExpiryIT {
       other.awaitReady();
       oracle.recordForbiddenChanges();
       Race.run(scenario, oracle.acknowledgements(), ORDERS);
-      Verdict verdict = oracle.judge(PATIENCE);
+      Verdict verdict = oracle.judge(PATIENCE, Race.PROFILE.bounds());
       log.info("{}", verdict);
 
       assertThat(verdict.brokenPromises()).isEmpty();

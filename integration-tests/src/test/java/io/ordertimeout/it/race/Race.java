@@ -9,6 +9,8 @@ import java.time.Duration;
 /** Payments at the instant of their deadlines, for hundreds of orders at once. */
 public final class Race {
 
+  static final TrafficProfile PROFILE = TrafficProfile.race();
+
   private static final long SEED = 4_711;
   private static final int ORDERS_PER_SECOND = 500;
   private static final Duration PATIENCE = Duration.ofMinutes(2);
@@ -19,7 +21,7 @@ public final class Race {
   public static void run(Scenario scenario, Acknowledgements acknowledgements, int orders) {
     try (Traffic traffic =
         Traffic.start(
-            scenario, acknowledgements, TrafficProfile.race(), SEED, ORDERS_PER_SECOND, orders)) {
+            scenario, acknowledgements, PROFILE, SEED, ORDERS_PER_SECOND, orders)) {
       traffic.awaitLimit(PATIENCE);
       traffic.finish();
     }

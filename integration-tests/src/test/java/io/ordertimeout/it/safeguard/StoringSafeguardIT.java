@@ -84,10 +84,11 @@ class StoringSafeguardIT {
     Verdict verdict = run("settling-", Safeguard.STATE_CHECK_IN_SETTLING, Safeguard.READ_BACK);
     sabotaged.safeguards().awaitEffect(Safeguard.READ_BACK);
 
-    // Reported for the change of the row, and for the publication that the row contradicts.
+    // Reported for the change of the row, and for the publication that the row contradicts. The
+    // repeated payment changes the row once more.
     assertThat(verdict.violationCounts())
         .as("%s", verdict)
-        .isEqualTo(Map.of(Kind.DECIDED_TWICE, 2 * ORDERS));
+        .isEqualTo(Map.of(Kind.DECIDED_TWICE, 2 * ORDERS, Kind.ROW_CHANGED, ORDERS));
     assertThat(verdict.inState("PAID")).isEqualTo(ORDERS);
   }
 
@@ -98,7 +99,7 @@ class StoringSafeguardIT {
     // Reported for the change of the row, and for the row and conflict that result from it.
     assertThat(verdict.violationCounts())
         .as("%s", verdict)
-        .containsEntry(Kind.DECIDED_TWICE, ORDERS)
+        .containsEntry(Kind.ROW_CHANGED, ORDERS)
         .containsKey(Kind.WRONG_FIELDS)
         .hasSize(2);
   }
@@ -234,6 +235,42 @@ class StoringSafeguardIT {
   }
 
   @Test
+  void withAllSafeguardsOrdersInDoubtStayPending() {
+    Verdict verdict = putInDoubt("parked-");
+
+    assertThat(verdict.brokenPromises()).isEmpty();
+    assertThat(verdict.inState("PENDING")).isEqualTo(OTHERS);
+  }
+
+  @Test
+  void withoutParkingOrdersInDoubtAreCancelled() {
+    Verdict verdict = putInDoubt("doubt-", Safeguard.PARKING);
+
+    assertThat(verdict.violationCounts())
+        .as("%s", verdict)
+        .isEqualTo(Map.of(Kind.IN_DOUBT_YET_CANCELLED, OTHERS));
+  }
+
+  /** Judges orders, one second after their deadlines, whose payments cannot be decoded. */
+  private Verdict putInDoubt(String prefix, Safeguard... removed) {
+    sabotaged.safeguards().remove(removed);
+    for (int i = 0; i < OTHERS; i++) {
+      sendUnusable(scenario.topics().paid(), prefix + i, Shop.utf8("no JSON"));
+    }
+    Instant deadline = Scenario.in(Duration.ofSeconds(1));
+    sabotaged.create(prefix, OTHERS, deadline);
+    scenario.awaitPast(deadline.plusSeconds(1));
+    return sabotaged.judge(prefix);
+  }
+
+  private void sendUnusable(String topic, String orderId, byte[] value) {
+    ProducerRecord<byte[], byte[]> record =
+        new ProducerRecord<>(topic, 0, Shop.utf8(orderId), value);
+    record.headers().add(DeadLetterJudge.GARBAGE_HEADER, Shop.utf8("yes"));
+    Shop.await(scenario.shop().send(record));
+  }
+
+  @Test
   void withAllSafeguardsARejectedOrderIsDeadLetteredAlone() {
     Verdict verdict = storeAmongRejected("isolated-");
 
@@ -263,14 +300,10 @@ class StoringSafeguardIT {
                 .formatted(rejected));
     creations.block();
     sabotaged.create(prefix, OTHERS, Scenario.in(Duration.ofHours(1)));
-    ProducerRecord<byte[], byte[]> record =
-        new ProducerRecord<>(
-            scenario.topics().created(),
-            0,
-            Shop.utf8(rejected),
-            Shop.json(Map.of("orderId", rejected, "timeout", "PT1H")));
-    record.headers().add(DeadLetterJudge.GARBAGE_HEADER, Shop.utf8("yes"));
-    Shop.await(scenario.shop().send(record));
+    sendUnusable(
+        scenario.topics().created(),
+        rejected,
+        Shop.json(Map.of("orderId", rejected, "timeout", "PT1H")));
     creations.unblock();
     return sabotaged.judge(prefix);
   }

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.flywaydb.core.Flyway;
 import org.jspecify.annotations.Nullable;
@@ -120,21 +119,8 @@ public final class Database {
     return rows.stream().collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
   }
 
-  /** The number of orders in each state. */
-  public Map<String, Long> countByState() {
-    return states().values().stream()
-        .collect(Collectors.groupingBy(Function.identity(), Collectors.counting()));
-  }
-
   public long pending() {
     return count("select count(*) from order_deadline where state = 'PENDING'");
-  }
-
-  /** Pending orders whose deadline has passed. */
-  public long overdue() {
-    return count(
-        "select count(*) from order_deadline"
-            + " where state = 'PENDING' and deadline <= clock_timestamp()");
   }
 
   public long outboxRows() {
@@ -247,7 +233,7 @@ public final class Database {
     }
   }
 
-  static String url(String url, String database) {
+  public static String url(String url, String database) {
     return url.replaceFirst("^(jdbc:postgresql://[^/]+/)[^?]*", "$1" + database);
   }
 }

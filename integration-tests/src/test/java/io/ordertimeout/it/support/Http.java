@@ -1,5 +1,7 @@
 package io.ordertimeout.it.support;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -37,6 +39,12 @@ public final class Http {
 
     public String header(String name) {
       return response.headers().firstValue(name).orElse("");
+    }
+
+    /** Fails unless the request has succeeded. */
+    public Answer assertOk() {
+      assertThat(status()).as(response.body()).isEqualTo(200);
+      return this;
     }
 
     public JsonNode json() {

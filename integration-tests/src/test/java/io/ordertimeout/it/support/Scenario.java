@@ -21,8 +21,10 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
+import org.apache.kafka.clients.admin.MemberDescription;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
@@ -130,6 +132,32 @@ public final class Scenario implements AutoCloseable {
       }
       throw e;
     }
+  }
+
+  /** Deletes a topic; returns when it is gone. */
+  public void deleteTopic(String topic) {
+    get(admin.deleteTopics(List.of(topic)).all());
+    await(topic + " to be gone")
+        .atMost(PATIENCE)
+        .until(() -> !get(admin.listTopics().names()).contains(topic));
+  }
+
+  /** Deletes all records of partitions, as Kafka does after their retention. */
+  public void deleteRecords(Collection<TopicPartition> partitions) {
+    Map<TopicPartition, RecordsToDelete> all =
+        ends(partitions).entrySet().stream()
+            .collect(
+                Collectors.toMap(
+                    Map.Entry::getKey, end -> RecordsToDelete.beforeOffset(end.getValue())));
+    get(admin.deleteRecords(all).all());
+  }
+
+  /** The ids of the service's consumers in their first group; a new consumer gets a new id. */
+  public Set<String> groupMembers() {
+    return get(admin.describeConsumerGroups(List.of(name)).all()).values().stream()
+        .flatMap(group -> group.members().stream())
+        .map(MemberDescription::consumerId)
+        .collect(Collectors.toSet());
   }
 
   /** The numbers of partitions of the scenario's topics, as far as they exist. */
@@ -347,6 +375,19 @@ public final class Scenario implements AutoCloseable {
             });
   }
 
+  /** How many records below those offsets the service has not committed. */
+  public long uncommitted(Map<TopicPartition, Long> ends) {
+    Map<TopicPartition, OffsetAndMetadata> committed =
+        get(admin.listConsumerGroupOffsets(groupId()).partitionsToOffsetAndMetadata());
+    return ends.entrySet().stream()
+        .mapToLong(
+            end -> {
+              OffsetAndMetadata offset = committed.get(end.getKey());
+              return Math.max(0, end.getValue() - (offset == null ? 0 : offset.offset()));
+            })
+        .sum();
+  }
+
   /** The consumer group of the services, which leave a group whose coordinator does not work. */
   private String groupId() {
     if (database.count("select count(*) from pg_tables where tablename = 'order_deadline'") == 0) {
@@ -396,7 +437,8 @@ public final class Scenario implements AutoCloseable {
     return partitions(Stream.concat(topics.inputs().stream(), outputTopics().stream()).toList());
   }
 
-  private static List<TopicPartition> partitions(Collection<String> names) {
+  /** The partitions of topics. */
+  public static List<TopicPartition> partitions(Collection<String> names) {
     return names.stream()
         .flatMap(
             topic -> IntStream.range(0, PARTITIONS).mapToObj(p -> new TopicPartition(topic, p)))

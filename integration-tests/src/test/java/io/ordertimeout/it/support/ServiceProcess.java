@@ -4,6 +4,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.embedded.Ports;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -16,7 +17,7 @@ import java.util.Map;
 import java.util.OptionalDouble;
 
 /** The service as a process of its own, which can be killed and frozen. */
-public final class ServiceProcess implements AutoCloseable {
+public final class ServiceProcess implements Instance, AutoCloseable {
 
   private static final Duration START_PATIENCE = Duration.ofMinutes(3);
   private static final Duration STOP_PATIENCE = Duration.ofMinutes(1);
@@ -62,6 +63,15 @@ public final class ServiceProcess implements AutoCloseable {
       return get("health/readiness").statusCode() == 200;
     } catch (IOException e) {
       return false;
+    }
+  }
+
+  @Override
+  public int ownedShards() {
+    try {
+      return (int) metric("order_timeout_owned_shards").orElse(0);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

@@ -17,7 +17,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.NewTopic;
-import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetCommitCallback;
 import org.apache.kafka.clients.consumer.RetriableCommitFailedException;
@@ -137,22 +136,18 @@ class PositionsIT {
     registerAndStop("paid", "unpaid");
     scenario.create("elsewhere", 1, Scenario.in(Duration.ZERO));
     scenario.pay("paid", 0);
-    deleteRecords(new TopicPartition(topics.paid(), 0));
+    deletePayments(0);
     database.makePendingDue();
 
     try (Service service = scenario.startService()) {
       scenario.outcomes().awaitCancelled("elsewhere");
-      await("the alarm")
-          .atMost(PATIENCE)
-          .until(() -> service.gauge("order.timeout.expiry.held") == 1);
+      service.awaitHeldShards(1);
       assertThat(database.state("paid")).isEqualTo("PENDING");
       assertThat(database.state("unpaid")).isEqualTo("PENDING");
     }
     // The hold outlives the instance.
     try (Service service = scenario.startService()) {
-      await("the alarm")
-          .atMost(PATIENCE)
-          .until(() -> service.gauge("order.timeout.expiry.held") == 1);
+      service.awaitHeldShards(1);
       scenario.passDeadline("still-elsewhere", 1);
       assertThat(scenario.outcomes().cancelled()).hasSize(2);
       // New payments of the shard are still read.
@@ -180,7 +175,7 @@ class PositionsIT {
   private void assertLostPaymentsHoldEveryShard(String... settings) {
     registerAndStop("paid", "unpaid");
     scenario.pay("paid", 2);
-    deleteRecords(new TopicPartition(topics.paid(), 2));
+    deletePayments(2);
     database.makePendingDue();
 
     try (Service service = scenario.startService(settings)) {
@@ -203,7 +198,7 @@ class PositionsIT {
       database.execute("alter table order_deadline rename to order_deadline_away");
       scenario.pay("other", 0);
       scenario.pay("held", 0);
-      deleteRecords(new TopicPartition(topics.paid(), 0));
+      deletePayments(0);
       database.execute("alter table order_deadline_away rename to order_deadline");
 
       await("the alarm")
@@ -230,9 +225,7 @@ class PositionsIT {
     database.makePendingDue();
 
     try (Service service = scenario.startService()) {
-      await("the alarm")
-          .atMost(PATIENCE)
-          .until(() -> service.gauge("order.timeout.expiry.held") == Scenario.PARTITIONS);
+      service.awaitHeldShards(Scenario.PARTITIONS);
       scenario.pay("unpaid", 0);
       scenario.awaitState("unpaid", "PAID");
       assertThat(liftHolds()).isEqualTo(Scenario.PARTITIONS);
@@ -250,9 +243,7 @@ class PositionsIT {
       recreate(topics.paid());
       service.makeDue("held");
 
-      await("the alarm")
-          .atMost(PATIENCE)
-          .until(() -> service.gauge("order.timeout.expiry.held") == Scenario.PARTITIONS);
+      service.awaitHeldShards(Scenario.PARTITIONS);
       assertThat(scenario.outcomes().cancelled("held")).isEmpty();
       assertThat(liftHolds()).isEqualTo(Scenario.PARTITIONS);
       scenario.outcomes().awaitCancelled("held");
@@ -297,17 +288,12 @@ class PositionsIT {
             });
   }
 
-  private void deleteRecords(TopicPartition partition) {
-    long end = scenario.ends(List.of(partition)).getOrDefault(partition, 0L);
-    Scenario.get(
-        scenario.admin().deleteRecords(Map.of(partition, RecordsToDelete.beforeOffset(end))).all());
+  private void deletePayments(int partition) {
+    scenario.deleteRecords(List.of(new TopicPartition(topics.paid(), partition)));
   }
 
   private void recreate(String topic) {
-    Scenario.get(scenario.admin().deleteTopics(List.of(topic)).all());
-    await("the topic to be gone")
-        .atMost(PATIENCE)
-        .until(() -> !scenario.partitionCounts().containsKey(topic));
+    scenario.deleteTopic(topic);
     scenario.createTopics(List.of(new NewTopic(topic, Scenario.PARTITIONS, (short) 1)));
   }
 }

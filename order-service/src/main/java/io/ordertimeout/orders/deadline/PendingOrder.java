@@ -3,7 +3,7 @@ package io.ordertimeout.orders.deadline;
 import java.time.Instant;
 
 /**
- * What the wheel needs to know of an order.
+ * A pending order as a wheel holds it.
  *
  * @param id the row's id
  * @param shard the shard whose wheel holds it

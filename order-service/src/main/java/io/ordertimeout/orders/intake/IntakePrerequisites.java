@@ -8,8 +8,7 @@ import io.ordertimeout.orders.readback.ReadBack;
 import org.springframework.stereotype.Component;
 
 /**
- * What must be in place before a record is read: a primary, the schema, its clock, the topics.
- * Thread-safe.
+ * The prerequisites of reading records: a primary, the schema, its clock, the topics. Thread-safe.
  */
 @Component
 class IntakePrerequisites {

@@ -15,15 +15,10 @@ import io.ordertimeout.orders.platform.monitoring.AmountMetrics;
 import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
-import java.nio.charset.StandardCharsets;
+import io.ordertimeout.orders.relay.OutboxSweep.Page;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
@@ -49,8 +44,8 @@ import org.springframework.stereotype.Component;
  * Publishes committed outbox events to Kafka and deletes the rows that Kafka acknowledged.
  *
  * <p>Events arrive directly from the transactions that wrote them. Whatever a crash, an outage or a
- * full queue left in Postgres is found by a sweep of the owned shards: immediately when a shard is
- * taken over, and periodically otherwise.
+ * full queue left in Postgres is found by a {@linkplain OutboxSweep sweep} of the owned shards:
+ * immediately when a shard is taken over, and periodically otherwise.
  *
  * <p>Each partition of an output topic has a queue of its own, and fails and recovers by itself:
  * the relay's thread waits neither for a topic nor for an acknowledgement. Thread-safe.
@@ -60,15 +55,12 @@ public class OutboxRelay extends BackgroundLoop {
 
   private static final Logger log = LoggerFactory.getLogger(OutboxRelay.class);
 
-  /** Younger rows may still be on their way here in memory. */
-  private static final Duration GRACE = Duration.ofSeconds(3);
-
   private static final Duration RETRY = Duration.ofSeconds(1);
   private static final Duration FLUSH_TIMEOUT = Duration.ofSeconds(20);
   private static final Duration IDLE = Duration.ofMillis(100);
-  private static final int SWEEP_LIMIT = 10_000;
 
   private final OutboxRows outbox;
+  private final OutboxSweep sweep;
   private final PublishedEvents published;
   private final EventPublisher publisher;
   private final PartitionLeaders leaders;
@@ -92,26 +84,14 @@ public class OutboxRelay extends BackgroundLoop {
   private final Set<Integer> shards = ConcurrentHashMap.newKeySet();
 
   // Confined to the relay's thread.
-  private final Map<TopicPartition, TargetQueue> queues = new HashMap<>();
-  private final Map<String, TopicState> topics = new HashMap<>();
-
-  /** Published but not deleted yet; confined to the relay's thread. */
+  private final TargetQueues queues;
+  private final RejectedEvents rejected = new RejectedEvents();
+  // Published but not deleted yet.
   private final List<Publication> acknowledged = new ArrayList<>();
 
-  /** Rows whose events Kafka rejects for what they contain; confined to the relay's thread. */
-  private final Set<OutboxEvent.Key> rejected = new HashSet<>();
-
-  /** The rejected rows that the current sweep has found; confined to the relay's thread. */
-  private final Set<OutboxEvent.Key> rejectedFound = new HashSet<>();
-
-  /** The last row that the current sweep has read; confined to the relay's thread. */
-  private long sweptUpTo;
-
   private final CountDownLatch flushed = new CountDownLatch(1);
-  private volatile long nextSweepNanos = System.nanoTime();
   private volatile long unpublished;
   private volatile boolean adopted;
-  private volatile boolean followUp;
   private volatile boolean flushing;
 
   OutboxRelay(
@@ -137,7 +117,9 @@ public class OutboxRelay extends BackgroundLoop {
     this.senders = senders;
     this.amounts = amounts;
     this.settings = properties.outbox();
+    this.sweep = new OutboxSweep(outbox, settings.sweepInterval(), work::release);
     this.incoming = new LinkedBlockingQueue<>(settings.queueCapacity());
+    this.queues = new TargetQueues(settings.batchSize());
     Gauge.builder("order.timeout.outbox.unpublished", this, OutboxRelay::unpublished)
         .description("Events of the owned shards that Kafka has not acknowledged yet")
         .register(meters);
@@ -148,7 +130,7 @@ public class OutboxRelay extends BackgroundLoop {
     for (OutboxEvent event : events) {
       if (inFlight.add(event.key()) && !incoming.offer(event)) {
         inFlight.remove(event.key());
-        sweepSoon();
+        sweep.requestSoon();
       }
     }
     work.release();
@@ -158,8 +140,7 @@ public class OutboxRelay extends BackgroundLoop {
   public void adopt(int shard) {
     shards.add(shard);
     adopted = true;
-    followUp = true;
-    sweepIn(Duration.ZERO);
+    sweep.requestNow();
   }
 
   /** Ends the responsibility for the shard. */
@@ -173,7 +154,7 @@ public class OutboxRelay extends BackgroundLoop {
    * written exceed the grace.
    */
   public void findLeftBehind() {
-    sweepSoon();
+    sweep.requestSoon();
   }
 
   /** Returns whether every event that this instance has in memory is published and recorded. */
@@ -198,41 +179,39 @@ public class OutboxRelay extends BackgroundLoop {
     }
   }
 
-  /** Sweeps after a moment, and again once rows that are being written now exceed the grace. */
-  private void sweepSoon() {
-    followUp = true;
-    sweepIn(RETRY);
-  }
-
-  private void sweepIn(Duration delay) {
-    long at = System.nanoTime() + delay.toNanos();
-    if (at - nextSweepNanos < 0) {
-      nextSweepNanos = at;
-    }
-    work.release();
-  }
-
   @Override
   protected void runOnce() throws InterruptedException {
-    if (work.tryAcquire(IDLE.toMillis(), TimeUnit.MILLISECONDS)) {
-      work.drainPermits();
-    }
-    if (adopted) {
-      adopted = false;
-      publisher.topics().forEach(topic -> topic(topic).want());
-    }
-    for (Runnable result = results.poll(); result != null; result = results.poll()) {
-      result.run();
-    }
-    accept();
+    awaitWork();
+    lookUpTopicsOnAdoption();
+    handleResults();
+    acceptIncoming();
     send();
     lookUpTopics();
     recordAcknowledged();
     if (flushing && isFlushed()) {
       flushed.countDown();
     }
-    if (System.nanoTime() - nextSweepNanos >= 0) {
-      sweep();
+    if (sweep.isDue()) {
+      acceptLeftBehind(sweep.next(shards));
+    }
+  }
+
+  private void awaitWork() throws InterruptedException {
+    if (work.tryAcquire(IDLE.toMillis(), TimeUnit.MILLISECONDS)) {
+      work.drainPermits();
+    }
+  }
+
+  private void lookUpTopicsOnAdoption() {
+    if (adopted) {
+      adopted = false;
+      publisher.topics().forEach(queues::wantLookUp);
+    }
+  }
+
+  private void handleResults() {
+    for (Runnable result = results.poll(); result != null; result = results.poll()) {
+      result.run();
     }
   }
 
@@ -241,12 +220,8 @@ public class OutboxRelay extends BackgroundLoop {
     work.release();
   }
 
-  private TopicState topic(String name) {
-    return topics.computeIfAbsent(name, unknown -> new TopicState(unknown, System.nanoTime()));
-  }
-
   /** Moves events of other threads to the queues of their partitions. */
-  private void accept() {
+  private void acceptIncoming() {
     int room = room();
     while (room > 0) {
       OutboxEvent event = incoming.poll();
@@ -261,23 +236,12 @@ public class OutboxRelay extends BackgroundLoop {
 
   /** How many more events the queues may keep together; those of blocked queues do not count. */
   private int room() {
-    long now = System.nanoTime();
-    return settings.queueCapacity()
-        - queues.values().stream()
-            .filter(queue -> !queue.isBlocked(now))
-            .mapToInt(TargetQueue::size)
-            .sum();
+    return settings.queueCapacity() - queues.size();
   }
 
   /** Adds an event to the queue of its partition; returns false if it stays in Postgres instead. */
   private boolean enqueue(OutboxEvent event) {
-    TopicState topic = topic(publisher.topic(event));
-    int partition = topic.partition(event.orderId().getBytes(StandardCharsets.UTF_8));
-    TargetQueue queue =
-        queues.computeIfAbsent(
-            new TopicPartition(topic.name(), partition),
-            target -> new TargetQueue(target, settings.batchSize()));
-    if (queue.add(event, System.nanoTime())) {
+    if (queues.add(publisher.topic(event), event)) {
       return true;
     }
     inFlight.remove(event.key());
@@ -286,20 +250,17 @@ public class OutboxRelay extends BackgroundLoop {
 
   private void send() {
     long now = System.nanoTime();
-    for (TargetQueue queue : queues.values()) {
-      TopicState topic = topic(queue.target().topic());
-      if (topic.hasLeader(queue.target().partition())) {
-        OutboxEvent event = queue.take(now, topic.seenNanos());
-        while (event != null) {
-          send(event, queue);
-          event = queue.take(now, topic.seenNanos());
-        }
+    for (TargetQueue queue : queues) {
+      OutboxEvent event = queues.take(queue, now);
+      while (event != null) {
+        send(event, queue);
+        event = queues.take(queue, now);
       }
       queue
-          .shed(now, event -> shards.contains(event.shard()))
-          .forEach(event -> inFlight.remove(event.key()));
+          .shed(now, waiting -> shards.contains(waiting.shard()))
+          .forEach(shed -> inFlight.remove(shed.key()));
     }
-    queues.values().removeIf(queue -> queue.isEmpty() && !queue.isIncomplete());
+    queues.removeUnused();
   }
 
   private void send(OutboxEvent event, TargetQueue queue) {
@@ -319,21 +280,19 @@ public class OutboxRelay extends BackgroundLoop {
     if (metadata != null) {
       TopicPartition partition = new TopicPartition(metadata.topic(), metadata.partition());
       acknowledged.add(new Publication(event, partition, metadata.offset()));
-      rejected.remove(event.key());
+      rejected.remove(event);
       queue.acknowledged(event, now);
       if (queue.isIncomplete() && !queue.isFailing()) {
         // Kafka accepts again what the queue did not keep.
         queue.complete();
-        sweptUpTo = 0;
-        followUp = true;
-        sweepIn(Duration.ZERO);
+        sweep.restart();
       }
       if (!partition.equals(queue.target())) {
-        topic(partition.topic()).want(); // partitions were added
+        queues.wantLookUp(partition.topic()); // partitions were added
       }
     } else if (isRejection(failure)) {
       queue.rejected(event, now);
-      rejected.add(event.key());
+      rejected.add(event);
       inFlight.remove(event.key());
       failed("Kafka rejected event " + event.id() + " of the outbox", failure);
     } else {
@@ -355,15 +314,9 @@ public class OutboxRelay extends BackgroundLoop {
 
   /** Starts to look up the topics of which something must be known before events can be sent. */
   private void lookUpTopics() {
-    for (TargetQueue queue : queues.values()) {
-      TopicState topic = topic(queue.target().topic());
-      boolean outdated = queue.isFailing() && topic.seenNanos() - queue.failedAtNanos() <= 0;
-      if (queue.size() > 0 && (outdated || !topic.hasLeader(queue.target().partition()))) {
-        topic.want();
-      }
-    }
+    queues.wantLookUps();
     long now = System.nanoTime();
-    for (TopicState topic : topics.values()) {
+    for (TopicState topic : queues.topics()) {
       if (topic.startLookUp(now)) {
         CompletableFuture<TopicLeaders> unused =
             leaders
@@ -386,28 +339,15 @@ public class OutboxRelay extends BackgroundLoop {
       senders.prepare(topic.name());
     }
     if (topic.count() != count) {
-      distributeAgain(topic);
+      // The events of an order belong to another partition now.
+      queues.takeWaiting(topic).forEach(this::enqueue);
     }
-    for (TargetQueue queue : queues.values()) {
-      TopicPartition target = queue.target();
-      if (target.topic().equals(topic.name())
-          && queue.size() > 0
-          && !topic.hasLeader(target.partition())) {
-        queue.fail(System.nanoTime());
-        failed(
-            topic.isKnown() ? target + " has no leader" : "cannot find " + topic.name(), failure);
-      }
+    for (TargetQueue queue : queues.withoutLeader(topic)) {
+      queue.fail(System.nanoTime());
+      failed(
+          topic.isKnown() ? queue.target() + " has no leader" : "cannot find " + topic.name(),
+          failure);
     }
-  }
-
-  /** Moves the events of a topic to the queues of other partitions, as their number has changed. */
-  private void distributeAgain(TopicState topic) {
-    List<OutboxEvent> events = new ArrayList<>();
-    queues.values().stream()
-        .filter(queue -> queue.target().topic().equals(topic.name()))
-        .forEach(queue -> events.addAll(queue.takeWaiting()));
-    events.sort(Comparator.comparingLong(OutboxEvent::id));
-    events.forEach(this::enqueue);
   }
 
   private void recordAcknowledged() {
@@ -422,46 +362,30 @@ public class OutboxRelay extends BackgroundLoop {
   }
 
   private void reportSuccess() {
-    if (rejected.isEmpty() && queues.values().stream().noneMatch(TargetQueue::isFailing)) {
+    if (rejected.isEmpty() && !queues.isAnyFailing()) {
       health.succeeded();
     }
   }
 
   private boolean isFlushed() {
-    long now = System.nanoTime();
-    return incoming.isEmpty()
-        && acknowledged.isEmpty()
-        && queues.values().stream().allMatch(queue -> queue.isEmpty() || queue.isBlocked(now));
+    return incoming.isEmpty() && acknowledged.isEmpty() && queues.isEmpty();
   }
 
-  private void sweep() {
-    nextSweepNanos = System.nanoTime() + settings.sweepInterval().toNanos();
-    if (shards.isEmpty()) {
-      sweptUpTo = 0;
-      reportSuccess();
-      return;
+  /** Queues the events of a sweep that are not in memory. */
+  private void acceptLeftBehind(Page page) {
+    if (page.isFirst()) {
+      queues.forEach(TargetQueue::complete);
+      rejected.beginSweep();
     }
-    if (followUp) {
-      // Rows that the previous owner or this instance has just written exceed the grace by then.
-      followUp = false;
-      sweepIn(GRACE);
-    }
-    if (sweptUpTo == 0) {
-      queues.values().forEach(TargetQueue::complete);
-      rejectedFound.clear();
-    }
-    List<OutboxEvent> left = leftBehind();
     int room = room();
     int found = 0;
-    for (OutboxEvent event : left) {
-      if (rejected.contains(event.key())) {
-        rejectedFound.add(event.key());
-      }
+    for (OutboxEvent event : page.events()) {
+      rejected.find(event);
       if (inFlight.contains(event.key())) {
         continue;
       }
       if (found == room) {
-        sweepIn(RETRY);
+        sweep.continueSoon();
         break;
       }
       inFlight.add(event.key());
@@ -472,22 +396,13 @@ public class OutboxRelay extends BackgroundLoop {
     if (found > 0) {
       log.info("Found {} events left in the outbox; publishing them", found);
     }
-    if (left.size() == SWEEP_LIMIT) {
-      sweptUpTo = Objects.requireNonNull(left.get(left.size() - 1)).id();
-      sweepIn(found == 0 ? Duration.ZERO : RETRY);
-    } else {
-      sweptUpTo = 0;
-      rejected.retainAll(rejectedFound);
+    if (page.isLast()) {
+      rejected.endSweep();
       reportSuccess();
-    }
-  }
-
-  private List<OutboxEvent> leftBehind() {
-    try {
-      return outbox.leftBehind(shards, sweptUpTo, GRACE.toMillis() / 1e3, SWEEP_LIMIT);
-    } catch (RuntimeException | Error e) {
-      sweepSoon();
-      throw e;
+    } else if (found > 0) {
+      sweep.continueSoon();
+    } else {
+      sweep.continueNow();
     }
   }
 

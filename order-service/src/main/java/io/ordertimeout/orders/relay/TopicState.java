@@ -4,7 +4,7 @@ import io.ordertimeout.orders.platform.kafka.PartitionLeaders.TopicLeaders;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** What is known of the partitions of an output topic, from the latest look-up. Not thread-safe. */
+/** The state of an output topic's partitions as of the latest look-up. Not thread-safe. */
 final class TopicState {
 
   private static final Duration BETWEEN_LOOK_UPS = Duration.ofMillis(500);

@@ -82,11 +82,6 @@ final class PendingOrders {
     return ids.length;
   }
 
-  /** Returns the id of the order at a place. */
-  long id(int place) {
-    return ids[place];
-  }
-
   private void schedule(int place) {
     ids[place] = random.nextLong();
     scheduled.add(place, ids[place], FIRST_DEADLINE_MILLIS + random.nextLong(DEADLINES_MILLIS));

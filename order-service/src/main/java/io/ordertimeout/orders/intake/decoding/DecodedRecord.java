@@ -4,7 +4,7 @@ import io.ordertimeout.orders.deadline.OrderCreated;
 import io.ordertimeout.orders.deadline.OrderSettled;
 import org.jspecify.annotations.Nullable;
 
-/** What a record turned out to be. */
+/** The result of decoding a record. */
 public sealed interface DecodedRecord {
 
   /**

@@ -14,8 +14,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
- * Up to where the service's own output topics are reflected in Postgres, and for which server of
- * Postgres that was last established to be everything.
+ * The progress of the read-back in Postgres: up to where it reflects the service's own output
+ * topics, and for which server of Postgres that was last established to be everything.
  *
  * <p>Commits can be lost only when a server ends: it crashes, a standby takes its place, or a
  * backup is restored. Each server has its own start time, so a start time for which nothing was

@@ -1,0 +1,120 @@
+package io.ordertimeout.orders.relay;
+
+import io.ordertimeout.orders.outbox.OutboxEvent;
+import io.ordertimeout.orders.outbox.OutboxRows;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The search for events that a crash, an outage or a full queue left in the outbox: when it is due,
+ * and which page of the outbox it reads next.
+ *
+ * <p>A sweep reads the rows of the owned shards by id, page by page. Sweeps are due periodically,
+ * and earlier on request. Requests may come from any thread; all other methods are confined to the
+ * relay's thread.
+ */
+final class OutboxSweep {
+
+  /** Younger rows may still be on their way to the relay in memory. */
+  private static final Duration GRACE = Duration.ofSeconds(3);
+
+  private static final Duration SOON = Duration.ofSeconds(1);
+  private static final int PAGE_SIZE = 10_000;
+
+  /**
+   * A part of a sweep.
+   *
+   * @param events events of the outbox by id; they may be in memory already
+   * @param isFirst whether the sweep begins with this page
+   * @param isLast whether the sweep ends with this page
+   */
+  record Page(List<OutboxEvent> events, boolean isFirst, boolean isLast) {}
+
+  private final OutboxRows outbox;
+  private final Duration interval;
+  private final Runnable wakeUp;
+
+  private volatile long dueNanos = System.nanoTime();
+  private volatile boolean followUp;
+
+  /** The last row that the current sweep has read; 0 between two sweeps. */
+  private long readUpTo;
+
+  /**
+   * Creates a search that is due immediately.
+   *
+   * @param interval pause between two periodic sweeps
+   * @param wakeUp makes the relay's thread check again whether a page is due
+   */
+  OutboxSweep(OutboxRows outbox, Duration interval, Runnable wakeUp) {
+    this.outbox = outbox;
+    this.interval = interval;
+    this.wakeUp = wakeUp;
+  }
+
+  /** Requests a page now, and another once rows that are being written now exceed the grace. */
+  void requestNow() {
+    followUp = true;
+    continueNow();
+  }
+
+  /** Requests a page soon, and another once rows that are being written now exceed the grace. */
+  void requestSoon() {
+    followUp = true;
+    continueSoon();
+  }
+
+  /** Requests the next page of the current sweep without a pause. */
+  void continueNow() {
+    dueIn(Duration.ZERO);
+  }
+
+  /** Requests the next page of the current sweep after a moment. */
+  void continueSoon() {
+    dueIn(SOON);
+  }
+
+  private void dueIn(Duration delay) {
+    long at = System.nanoTime() + delay.toNanos();
+    if (at - dueNanos < 0) {
+      dueNanos = at;
+    }
+    wakeUp.run();
+  }
+
+  /** Requests a sweep of the whole outbox now. */
+  void restart() {
+    readUpTo = 0;
+    requestNow();
+  }
+
+  /** Returns whether the next page has to be read now. */
+  boolean isDue() {
+    return System.nanoTime() - dueNanos >= 0;
+  }
+
+  /** Reads the next page; if that fails, it is due again soon. */
+  Page next(Set<Integer> shards) {
+    dueNanos = System.nanoTime() + interval.toNanos();
+    if (followUp && !shards.isEmpty()) {
+      // Rows that the previous owner or this instance has just written exceed the grace by then.
+      followUp = false;
+      dueIn(GRACE);
+    }
+    boolean isFirst = readUpTo == 0;
+    List<OutboxEvent> events = shards.isEmpty() ? List.of() : read(shards);
+    boolean isLast = events.size() < PAGE_SIZE;
+    readUpTo = isLast ? 0 : events.get(events.size() - 1).id();
+    return new Page(events, isFirst, isLast);
+  }
+
+  private List<OutboxEvent> read(Set<Integer> shards) {
+    try {
+      return outbox.leftBehind(shards, readUpTo, GRACE.toMillis() / 1e3, PAGE_SIZE);
+    } catch (RuntimeException | Error e) {
+      requestSoon();
+      throw e;
+    }
+  }
+}

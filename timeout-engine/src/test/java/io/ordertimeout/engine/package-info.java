@@ -1,0 +1,5 @@
+/** Tests of the engine. */
+@NullMarked
+package io.ordertimeout.engine;
+
+import org.jspecify.annotations.NullMarked;
