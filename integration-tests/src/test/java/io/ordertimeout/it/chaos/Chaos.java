@@ -83,6 +83,8 @@ final class Chaos {
       fleet.awaitAllReady();
       oracle.recordForbiddenChanges();
       oracle.allowRestoredDecisions();
+      // The instances have just started.
+      oracle.disturbed();
       try (Traffic traffic =
           Traffic.start(scenario, oracle.acknowledgements(), PROFILE, seed, ordersPerSecond)) {
         awaitProgress(oracle, platform, fleet);
