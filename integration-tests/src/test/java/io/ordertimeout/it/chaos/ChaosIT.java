@@ -8,7 +8,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A minute and a half of random faults; the system property {@code chaos.seed} varies them. */
+/**
+ * A minute and a half of random faults, at least those that come first; the system property {@code
+ * chaos.seed} varies the others.
+ */
 @Tag("faults")
 @Order(1)
 class ChaosIT {
@@ -19,6 +22,7 @@ class ChaosIT {
   @Test
   @Timeout(value = 15, unit = TimeUnit.MINUTES)
   void everyPromiseIsKeptUnderRandomFaults() throws IOException, InterruptedException {
-    new Chaos(LENGTH, Long.getLong("chaos.seed", 1), ORDERS_PER_SECOND).assertPromisesAreKept();
+    new Chaos(LENGTH, FaultScript.FIRST, Long.getLong("chaos.seed", 6), ORDERS_PER_SECOND)
+        .assertPromisesAreKept();
   }
 }
