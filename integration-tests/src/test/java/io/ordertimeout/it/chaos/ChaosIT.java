@@ -9,15 +9,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A minute and a half of random faults, at least those that come first; the system property {@code
- * chaos.seed} varies the others.
+ * A minute of random faults, at least those that come first; the system property {@code chaos.seed}
+ * varies the others.
  */
 @Tag("faults")
 @Order(1)
 class ChaosIT {
 
-  private static final Duration LENGTH = Duration.ofSeconds(90);
-  private static final int ORDERS_PER_SECOND = 500;
+  private static final Duration LENGTH = Duration.ofMinutes(1);
+  private static final int ORDERS_PER_SECOND = 300;
 
   @Test
   @Timeout(value = 15, unit = TimeUnit.MINUTES)

@@ -20,7 +20,7 @@ import org.awaitility.core.ConditionTimeoutException;
 /** The instances of the service, with an orchestrator that replaces ended ones. */
 final class Fleet implements AutoCloseable {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(3);
+  private static final Duration PATIENCE = Duration.ofMinutes(5);
   private static final List<String> JVM_OPTIONS = List.of("-Xmx192m");
   private static final String REPAIRED = "order_timeout_repaired_total";
 

@@ -16,19 +16,24 @@ import org.awaitility.core.ConditionTimeoutException;
 final class Recovery {
 
   /**
-   * Longer than the time-outs that may follow each other: of the session of a dead member, of a
-   * failing coordinator, and of an abandoned transaction.
+   * Longer than what may follow each other: the start of an instance on a busy machine, and the
+   * time-outs of a dead member's session, a failing coordinator and an abandoned transaction.
    */
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration PATIENCE = Duration.ofMinutes(5);
 
   private static final Duration POLL_INTERVAL = Duration.ofMillis(500);
 
   /** Cancellations of each shard that count as progress. */
   private static final int PROGRESS = 10;
 
+  /** Orders that nothing keeps from being decided; a parked one waits for an operator. */
   private static final String OVERDUE =
-      "select count(*) from order_deadline"
-          + " where state = 'PENDING' and deadline < clock_timestamp() - interval '5 s'";
+      """
+      select count(*) from order_deadline
+      where state = 'PENDING' and deadline < clock_timestamp() - interval '5 s'
+        and not exists (
+          select from parked_order p where p.order_id = order_deadline.order_id)
+      """;
 
   private final Scenario scenario;
   private final Fleet fleet;

@@ -16,7 +16,6 @@ import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -70,17 +69,13 @@ public final class KafkaCluster implements AutoCloseable {
 
   /** {@code host:port} of all brokers. */
   public String bootstrapServers() {
-    return addresses(broker -> broker.port);
+    return brokers.stream().map(Broker::address).collect(Collectors.joining(","));
   }
 
   /** {@code host:port} of the proxies of all brokers. */
   public String proxiedBootstrapServers() {
-    return addresses(broker -> broker.proxy.port());
-  }
-
-  private String addresses(Function<Broker, Integer> port) {
-    return brokers.stream()
-        .map(broker -> Ports.LOOPBACK + ":" + port.apply(broker))
+    return proxies().stream()
+        .map(proxy -> Ports.LOOPBACK + ":" + proxy.port())
         .collect(Collectors.joining(","));
   }
 
@@ -167,6 +162,11 @@ public final class KafkaCluster implements AutoCloseable {
 
     private Broker(EmbeddedKafka.Member place) {
       this.place = place;
+    }
+
+    /** {@code host:port}, for the test. */
+    public String address() {
+      return Ports.LOOPBACK + ":" + port;
     }
 
     /** The proxy of the services. */
