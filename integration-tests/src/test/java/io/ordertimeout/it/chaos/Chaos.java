@@ -1,6 +1,7 @@
 package io.ordertimeout.it.chaos;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.oracle.Oracle;
 import io.ordertimeout.it.oracle.Verdict;
@@ -20,7 +21,15 @@ import java.util.concurrent.TimeUnit;
  */
 final class Chaos {
 
-  private static final Duration QUIET_PATIENCE = Duration.ofMinutes(5);
+  private static final Duration PATIENCE = Duration.ofMinutes(5);
+
+  private static final TrafficProfile PROFILE = TrafficProfile.everything();
+
+  /** Once the service has caught up, cancellations may still be late for this long. */
+  private static final Duration SETTLING = Duration.ofSeconds(5);
+
+  /** Cancellations of a calm that have to be in time. */
+  private static final int UNDISTURBED = 300;
 
   /** One of so many faults is followed by calm; the others meet what is left of the last one. */
   private static final int FAULTS_PER_CALM = 3;
@@ -61,7 +70,7 @@ final class Chaos {
       try {
         variant.configure(scenario);
         run(scenario, fleet, oracle, injector, recovery, platform::restore);
-        Verdict verdict = oracle.judge(QUIET_PATIENCE);
+        Verdict verdict = oracle.judge(PATIENCE, PROFILE.bounds());
         ledger.event("quiet");
         ledger.verdict(verdict, scenario.groupGeneration());
 
@@ -88,32 +97,39 @@ final class Chaos {
     fleet.scaleTo(2);
     recovery.awaitCalm();
     oracle.recordForbiddenChanges();
-    oracle.allowRestoredCancellations();
+    oracle.allowRestoredDecisions();
     try (Traffic traffic =
-        Traffic.start(
-            scenario,
-            oracle.acknowledgements(),
-            TrafficProfile.everything(),
-            seed,
-            ordersPerSecond)) {
+        Traffic.start(scenario, oracle.acknowledgements(), PROFILE, seed, ordersPerSecond)) {
       recovery.awaitProgress();
       Instant end = Instant.now().plus(length);
       while (Instant.now().isBefore(end) || !script.hasDrawn(required)) {
         Fault fault = script.next();
         ledger.event(fault + ", " + fleet.size() + " instances");
+        oracle.disturbed();
         injector.inject(fault);
         // Part of the script: the fault's consequences unfold.
         TimeUnit.MILLISECONDS.sleep(random.nextInt(2_000, 5_001));
         recovery.awaitProgress();
         if (random.nextInt(FAULTS_PER_CALM) == 0) {
-          recovery.awaitCalm();
-          ledger.event("calm");
+          awaitCalm(oracle, recovery);
         }
       }
       ledger.event("restored");
       restore.run();
-      recovery.awaitCalm();
+      awaitCalm(oracle, recovery);
       traffic.finish();
     }
+  }
+
+  /** Waits until no fault excuses a late cancellation any more, and for some that are in time. */
+  private void awaitCalm(Oracle oracle, Recovery recovery) {
+    recovery.awaitCalm();
+    oracle.awaitCaughtUp(PATIENCE);
+    oracle.restored(SETTLING);
+    ledger.event("calm");
+    long before = oracle.undisturbedCancellations();
+    await("undisturbed cancellations")
+        .atMost(PATIENCE)
+        .until(() -> oracle.undisturbedCancellations() - before >= UNDISTURBED);
   }
 }

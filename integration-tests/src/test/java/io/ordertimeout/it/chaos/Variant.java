@@ -66,12 +66,9 @@ record Variant(GroupProtocol protocol, int intakeThreads, boolean producersTime)
     }
   }
 
-  /** Not those of payments and closings: the brokers' time tells whether these were in time. */
   private static Collection<ConfigResource> producersTimeTopics(Scenario scenario) {
     return List.of(
-            scenario.topics().created(),
-            scenario.topics().cancelled(),
-            scenario.topics().conflict())
+            scenario.topics().created(), scenario.topics().paid(), scenario.topics().conflict())
         .stream()
         .map(topic -> new ConfigResource(ConfigResource.Type.TOPIC, topic))
         .toList();

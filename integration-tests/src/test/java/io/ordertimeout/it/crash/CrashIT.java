@@ -23,6 +23,8 @@ import org.slf4j.LoggerFactory;
 class CrashIT {
 
   private static final Logger log = LoggerFactory.getLogger(CrashIT.class);
+  private static final TrafficProfile PROFILE = TrafficProfile.everything();
+  private static final Duration SETTLING = Duration.ofSeconds(5);
   private static final long SEED = 20_260_101;
   private static final int ORDERS_PER_SECOND = 200;
   private static final int KILLS = 3;
@@ -38,22 +40,21 @@ class CrashIT {
       process.awaitReady();
       oracle.recordForbiddenChanges();
       try (Traffic traffic =
-          Traffic.start(
-              scenario,
-              oracle.acknowledgements(),
-              TrafficProfile.everything(),
-              SEED,
-              ORDERS_PER_SECOND)) {
+          Traffic.start(scenario, oracle.acknowledgements(), PROFILE, SEED, ORDERS_PER_SECOND)) {
         for (int i = 0; i < KILLS; i++) {
           awaitCancellations(oracle);
+          oracle.disturbed();
           process.kill();
           process = scenario.startProcess();
         }
         awaitCancellations(oracle);
+        oracle.awaitCaughtUp(PATIENCE);
+        oracle.restored(SETTLING);
         traffic.finish();
-        Verdict verdict = oracle.judge(PATIENCE);
+        Verdict verdict = oracle.judge(PATIENCE, PROFILE.bounds());
         log.info("{}", verdict);
         assertThat(verdict.brokenPromises()).isEmpty();
+        assertThat(verdict.undisturbedCancellations()).isPositive();
         assertThat(verdict.inState("CANCELLED")).isGreaterThan(KILLS * CANCELLATIONS_BETWEEN_KILLS);
       } finally {
         process.close();

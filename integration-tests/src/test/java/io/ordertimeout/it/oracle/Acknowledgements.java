@@ -7,7 +7,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.jspecify.annotations.Nullable;
 
 /** The acknowledgements that the shop's producers received from Kafka. Thread-safe. */
 public final class Acknowledgements {
@@ -38,8 +37,13 @@ public final class Acknowledgements {
     unknown.incrementAndGet();
   }
 
-  @Nullable Instant at(RecordPosition position) {
-    return times.get(position);
+  /**
+   * Returns the earliest time at which the record was certainly visible: its acknowledgement, or
+   * the time at which it was read.
+   */
+  Instant visibleBy(RecordPosition position, Instant readAt) {
+    Instant acknowledgedAt = times.getOrDefault(position, readAt);
+    return acknowledgedAt.isBefore(readAt) ? acknowledgedAt : readAt;
   }
 
   Set<RecordPosition> committed() {

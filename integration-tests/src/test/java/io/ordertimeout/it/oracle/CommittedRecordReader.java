@@ -1,12 +1,14 @@
 package io.ordertimeout.it.oracle;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
@@ -66,7 +68,9 @@ final class CommittedRecordReader implements AutoCloseable {
 
   private void read() {
     try {
-      consumer.poll(Duration.ofMillis(500)).forEach(records::add);
+      ConsumerRecords<byte[], byte @Nullable []> polled = consumer.poll(Duration.ofMillis(500));
+      Instant readAt = Instant.now();
+      polled.forEach(record -> records.add(record, readAt));
       // The position is past transaction markers, which are not records.
       for (TopicPartition partition : consumer.assignment()) {
         positions.put(partition, consumer.position(partition));

@@ -1,17 +1,15 @@
 package io.ordertimeout.it.oracle;
 
-import io.ordertimeout.it.oracle.Violation.Kind;
+import io.ordertimeout.it.oracle.RowChange.PublishedDecisions;
 import io.ordertimeout.it.support.Database;
-import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.List;
-import java.util.function.BiPredicate;
+import java.util.Optional;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A trigger in Postgres that records every forbidden change of an order: a change of a final state,
- * a moved deadline, a deleted row. It costs nothing while there is none.
+ * A trigger in Postgres that records every change of an order's row, of any column, except its
+ * decision and the time of its publication; see {@link RowChange} for those that are allowed.
  */
 final class ForbiddenChangeTrigger {
 
@@ -26,22 +24,25 @@ final class ForbiddenChangeTrigger {
     database.execute(
         """
         create table oracle_change (
-          order_id text, was text, became text, at timestamptz default clock_timestamp(),
-          cancelled_at timestamptz);
+          order_id text, at timestamptz default clock_timestamp(), before jsonb, after jsonb);
         create function oracle_record_change() returns trigger language plpgsql as $$
         begin
-          insert into oracle_change (order_id, was, became, cancelled_at)
+          insert into oracle_change (order_id, before, after)
           values (
-            old.order_id,
-            old::text,
-            case when tg_op = 'UPDATE' then new::text end,
-            case when tg_op = 'UPDATE' and new.state = 'CANCELLED' then new.decided_at end);
+            old.order_id, to_jsonb(old), case when tg_op = 'UPDATE' then to_jsonb(new) end);
           return null;
         end $$;
         create trigger oracle_changed after update on order_deadline for each row
         when (
-          (old.state <> 'PENDING' and new.state is distinct from old.state)
-          or (old.deadline is not null and new.deadline is distinct from old.deadline))
+          not (
+            old.state = 'PENDING' and new.state <> 'PENDING'
+            and to_jsonb(old) - '{state,decided_at,decided_by,payment_id,paid_at,closed_at,\
+        close_reason,settled_in,published_at}'::text[]
+              = to_jsonb(new) - '{state,decided_at,decided_by,payment_id,paid_at,closed_at,\
+        close_reason,settled_in,published_at}'::text[])
+          and not (
+            new.state = 'CANCELLED' and new.published_at is not null
+            and to_jsonb(old) - 'published_at' = to_jsonb(new) - 'published_at'))
         execute function oracle_record_change();
         create trigger oracle_deleted after delete on order_deadline for each row
         execute function oracle_record_change();
@@ -50,36 +51,26 @@ final class ForbiddenChangeTrigger {
   }
 
   /**
-   * Returns the recorded changes of the matching order ids.
+   * Returns the forbidden changes of the matching order ids.
    *
-   * @param allowed whether a change of the order to a cancellation of that time is none of them
+   * @param restorable the published decisions that may be restored
    */
-  List<Violation> violations(Predicate<String> orderIds, BiPredicate<String, Instant> allowed) {
+  List<Violation> violations(Predicate<String> orderIds, PublishedDecisions restorable) {
     return database
         .query(
-            "select order_id, was, became, at::text as at, cancelled_at from oracle_change",
-            (rs, row) ->
-                new Change(
-                    rs.getString("order_id"),
-                    rs.getString("was"),
-                    rs.getString("became"),
-                    rs.getString("at"),
-                    rs.getObject("cancelled_at", OffsetDateTime.class)))
+            "select order_id, at::text, before::text, after::text from oracle_change order by at",
+            (rs, row) -> {
+              String after = rs.getString("after");
+              return new RowChange(
+                  rs.getString("order_id"),
+                  rs.getString("at"),
+                  JsonMapper.shared().readTree(rs.getString("before")),
+                  after == null ? null : JsonMapper.shared().readTree(after));
+            })
         .stream()
         .filter(change -> orderIds.test(change.orderId()))
-        .filter(
-            change ->
-                change.cancelledAt() == null
-                    || !allowed.test(change.orderId(), change.cancelledAt().toInstant()))
-        .map(
-            change ->
-                new Violation(
-                    Kind.DECIDED_TWICE,
-                    change.orderId() + " changed at " + change.at(),
-                    "    " + change.was() + "\n    " + change.became()))
+        .map(change -> change.violation(restorable))
+        .flatMap(Optional::stream)
         .toList();
   }
-
-  private record Change(
-      String orderId, String was, String became, String at, @Nullable OffsetDateTime cancelledAt) {}
 }

@@ -11,11 +11,14 @@ sealed interface HistoryEvent {
   /** When the broker appended the record, in whole milliseconds. */
   Instant appendedAt();
 
-  /** A payment or a closing, which ends the wait for a payment. */
+  /** A record that forbids the cancellation of its order if it was in time. */
   sealed interface Settling extends HistoryEvent {
 
-    /** When the producer received the acknowledgement; null if it never did. */
-    @Nullable Instant acknowledgedAt();
+    /**
+     * The earliest time, by this JVM's clock, at which the record was certainly visible: its
+     * producer had the acknowledgement, or a consumer had read it.
+     */
+    Instant visibleBy();
   }
 
   /** An order with the deadline that its fields result in. */
@@ -25,12 +28,19 @@ sealed interface HistoryEvent {
   record Payment(
       RecordPosition position,
       Instant appendedAt,
-      @Nullable Instant acknowledgedAt,
+      Instant visibleBy,
       String paymentId,
       Instant paidAt)
       implements Settling {}
 
-  record Closing(RecordPosition position, Instant appendedAt, @Nullable Instant acknowledgedAt)
+  record Closing(RecordPosition position, Instant appendedAt, Instant visibleBy)
+      implements Settling {}
+
+  /**
+   * A record in a topic of payments or closings that cannot be decoded and has the order's key: the
+   * order may have been paid or closed.
+   */
+  record Doubt(RecordPosition position, Instant appendedAt, Instant visibleBy)
       implements Settling {}
 
   /**

@@ -4,10 +4,10 @@ import io.ordertimeout.it.oracle.HistoryEvent.Cancellation;
 import io.ordertimeout.it.oracle.HistoryEvent.Closing;
 import io.ordertimeout.it.oracle.HistoryEvent.Conflict;
 import io.ordertimeout.it.oracle.HistoryEvent.Creation;
+import io.ordertimeout.it.oracle.HistoryEvent.Doubt;
 import io.ordertimeout.it.oracle.HistoryEvent.Payment;
 import io.ordertimeout.it.oracle.HistoryEvent.Settling;
 import io.ordertimeout.it.oracle.Violation.Kind;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,12 +28,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class Judge {
 
-  /**
-   * The longest time between a record's timestamp and its visibility. A payment counts as appended
-   * once it can be read; if it was stamped this shortly before the deadline, only its
-   * acknowledgement proves that it was in time.
-   */
-  static final Duration STAMP_TO_VISIBLE = Duration.ofSeconds(1);
+  /** When an order was paid. */
+  enum Payments {
+    NONE,
+    IN_TIME,
+    /** One may have been in time, and none certainly was. */
+    UNDECIDABLE,
+    TOO_LATE
+  }
 
   private final OrderHistory order;
   private final Instant now;
@@ -56,20 +58,28 @@ final class Judge {
   static List<Violation> judge(OrderHistory order, Instant now) {
     Judge judge = new Judge(order, now);
     judge.state();
+    judge.doubts();
     judge.decision();
     judge.cancellations();
     judge.conflicts();
     return judge.violations;
   }
 
-  /** Returns whether the record was certainly readable before the deadline. */
-  static boolean inTime(Settling settling, Instant deadline) {
-    if (!stampedBefore(settling, deadline)) {
-      return false;
-    }
-    Instant acknowledgedAt = settling.acknowledgedAt();
-    return (acknowledgedAt != null && acknowledgedAt.isBefore(deadline))
-        || settling.appendedAt().isBefore(deadline.minus(STAMP_TO_VISIBLE));
+  /**
+   * Returns whether the record was certainly visible before the deadline. Its timestamp alone does
+   * not prove that, because the broker stamps a record before it is visible.
+   */
+  private static boolean inTime(Settling settling, Instant deadline) {
+    return settling.visibleBy().plus(ClockOffset.ALLOWED_SKEW).isBefore(deadline);
+  }
+
+  /** Returns whether the record was certainly appended at the deadline or after it. */
+  private static boolean tooLate(Settling settling, Instant deadline) {
+    return !settling.appendedAt().minus(ClockOffset.ALLOWED_SKEW).isBefore(deadline);
+  }
+
+  private static boolean undecidable(Settling settling, Instant deadline) {
+    return !inTime(settling, deadline) && !tooLate(settling, deadline);
   }
 
   /** Returns whether an order was cancelled although a settling may have been in time. */
@@ -77,21 +87,27 @@ final class Judge {
     Creation creation = order.creation();
     return creation != null
         && !order.cancellations().isEmpty()
-        && order
-            .settlings()
-            .anyMatch(
-                settling ->
-                    stampedBefore(settling, creation.deadline())
-                        && !inTime(settling, creation.deadline()));
+        && order.settlings().anyMatch(settling -> undecidable(settling, creation.deadline()));
   }
 
-  private static boolean stampedBefore(HistoryEvent entry, Instant deadline) {
-    return entry.appendedAt().toEpochMilli() < deadline.toEpochMilli();
+  /** Returns when the order was paid. */
+  static Payments payments(OrderHistory order) {
+    Creation creation = order.creation();
+    if (creation == null || order.payments().isEmpty()) {
+      return Payments.NONE;
+    }
+    Instant deadline = creation.deadline();
+    if (order.payments().stream().anyMatch(payment -> inTime(payment, deadline))) {
+      return Payments.IN_TIME;
+    }
+    return order.payments().stream().anyMatch(payment -> undecidable(payment, deadline))
+        ? Payments.UNDECIDABLE
+        : Payments.TOO_LATE;
   }
 
   /** Compares the row with the records. */
   private void state() {
-    boolean known = creation != null || order.settlings().findAny().isPresent();
+    boolean known = creation != null || isSettled();
     if (row == null) {
       if (known) {
         broken(Kind.LOST, "the table does not contain the order");
@@ -119,13 +135,27 @@ final class Judge {
     same("deadline of the row", row.deadline(), deadline);
   }
 
+  private boolean isSettled() {
+    return !order.payments().isEmpty() || !order.closings().isEmpty();
+  }
+
   private void pending() {
-    if (order.settlings().findAny().isPresent()) {
+    if (isSettled()) {
       broken(Kind.LOST, "pending although it was paid or closed");
     } else if (creation == null) {
       broken(Kind.UNEXPLAINED_STATE, "pending without a creation");
-    } else if (!creation.deadline().isAfter(now)) {
+    } else if (!creation.deadline().isAfter(now) && order.doubts().isEmpty()) {
       broken(Kind.LOST, "pending at " + now + " although its deadline has passed");
+    }
+  }
+
+  /** Checks that exactly the orders in doubt are parked. */
+  private void doubts() {
+    if (order.parked() && order.doubts().isEmpty()) {
+      broken(Kind.UNEXPLAINED_STATE, "parked without an undecodable payment or closing");
+    }
+    if (!order.parked() && !order.doubts().isEmpty()) {
+      broken(Kind.LOST, "not parked although it may have been paid or closed");
     }
   }
 
@@ -177,6 +207,11 @@ final class Judge {
         broken(Kind.CLOSED_YET_CANCELLED, "closed in time by " + closing.position());
       }
     }
+    for (Doubt doubt : order.doubts()) {
+      if (inTime(doubt, creation.deadline())) {
+        broken(Kind.IN_DOUBT_YET_CANCELLED, "in doubt in time because of " + doubt.position());
+      }
+    }
   }
 
   private void cancellations() {
@@ -194,7 +229,7 @@ final class Judge {
       } else if (cancelledAt.isBefore(creation.deadline())) {
         broken(Kind.EARLY, "cancelled at " + cancelledAt);
       }
-      if (stampedBefore(cancelled, creation.deadline())) {
+      if (cancelled.appendedAt().plus(ClockOffset.ALLOWED_SKEW).isBefore(creation.deadline())) {
         broken(Kind.EARLY, "published at " + cancelled.appendedAt());
       }
       if (row != null && isInState("CANCELLED")) {

@@ -6,6 +6,7 @@ import io.ordertimeout.it.oracle.HistoryEvent.Cancellation;
 import io.ordertimeout.it.oracle.HistoryEvent.Closing;
 import io.ordertimeout.it.oracle.HistoryEvent.Conflict;
 import io.ordertimeout.it.oracle.HistoryEvent.Creation;
+import io.ordertimeout.it.oracle.HistoryEvent.Doubt;
 import io.ordertimeout.it.oracle.HistoryEvent.Payment;
 import io.ordertimeout.it.oracle.Violation.Kind;
 import java.time.Instant;
@@ -29,9 +30,11 @@ class JudgeTest {
   private final List<Creation> creations = new ArrayList<>();
   private final List<Payment> payments = new ArrayList<>();
   private final List<Closing> closings = new ArrayList<>();
+  private final List<Doubt> doubts = new ArrayList<>();
   private final List<Cancellation> cancellations = new ArrayList<>();
   private final List<Conflict> conflicts = new ArrayList<>();
   private @Nullable OrderRow row;
+  private boolean parked;
   private int offset;
 
   @Nested
@@ -81,11 +84,44 @@ class JudgeTest {
     void aPaymentInFlightAtTheDeadlineMayRaiseAConflict() {
       created();
       payments.add(
-          new Payment(position("paid"), instant(-3), DEADLINE.plusMillis(2), "p1", instant(-3)));
+          new Payment(position("paid"), instant(-900), DEADLINE.plusMillis(2), "p1", instant(-3)));
       cancelled();
       conflict("e2", "p1", instant(-3), IN_TIME_KIND);
       assertKept();
       assertThat(Judge.undecidable(history())).isTrue();
+      assertThat(Judge.payments(history())).isEqualTo(Judge.Payments.UNDECIDABLE);
+    }
+
+    @Test
+    void anOrderInDoubtStaysPending() {
+      created();
+      inDoubt(instant(-900));
+      row = new OrderRow("PENDING", CREATED, DEADLINE, null, null);
+      assertKept();
+    }
+
+    @Test
+    void anOrderInDoubtMayBePaid() {
+      created();
+      inDoubt(instant(-900));
+      paid("p1", LATE);
+      row("PAID", LATE, "p1");
+      assertKept();
+    }
+
+    @Test
+    void anOrderMayBeInDoubtTooLate() {
+      created();
+      cancelled();
+      inDoubt(LATE);
+      assertKept();
+      assertThat(Judge.undecidable(history())).isFalse();
+    }
+
+    @Test
+    void anUnknownOrderMayBeInDoubt() {
+      inDoubt(IN_TIME);
+      assertKept();
     }
 
     @Test
@@ -139,7 +175,104 @@ class JudgeTest {
   }
 
   @Nested
+  class TimeOfPayments {
+
+    @Test
+    void thereIsNoneWithoutAPaymentOrACreation() {
+      created();
+      closed(IN_TIME);
+      assertPaid(Judge.Payments.NONE);
+      creations.clear();
+      paid("p1", IN_TIME);
+      assertPaid(Judge.Payments.NONE);
+    }
+
+    @Test
+    void aPaymentIsInTimeIfItWasVisibleBeforeTheDeadlineWhateverTheSkew() {
+      assertPaymentAt(
+          instant(-900), DEADLINE.minusMillis(10).minusNanos(1_000), Judge.Payments.IN_TIME);
+      assertPaymentAt(instant(-900), DEADLINE.minusMillis(10), Judge.Payments.UNDECIDABLE);
+    }
+
+    @Test
+    void aPaymentIsTooLateIfItWasStampedAfterTheDeadlineWhateverTheSkew() {
+      Instant late = DEADLINE.plusMillis(10);
+      assertPaymentAt(late, late, Judge.Payments.TOO_LATE);
+      assertPaymentAt(late.minusNanos(1_000), late, Judge.Payments.UNDECIDABLE);
+    }
+
+    @Test
+    void theFirstOfSeveralPaymentsCounts() {
+      assertPaymentAt(LATE, LATE, Judge.Payments.TOO_LATE);
+      addPaymentAt(instant(-1), DEADLINE);
+      assertPaid(Judge.Payments.UNDECIDABLE);
+      addPaymentAt(IN_TIME, IN_TIME);
+      assertPaid(Judge.Payments.IN_TIME);
+    }
+
+    @Test
+    void anOrderThatIsNotCancelledIsDecidable() {
+      created();
+      assertPaymentAt(instant(-1), DEADLINE, Judge.Payments.UNDECIDABLE);
+      row("PAID", DEADLINE, "p");
+      assertThat(Judge.undecidable(history())).isFalse();
+      creations.clear();
+      cancelled();
+      assertThat(Judge.undecidable(history())).isFalse();
+    }
+
+    private void assertPaymentAt(Instant appendedAt, Instant visibleBy, Judge.Payments expected) {
+      payments.clear();
+      addPaymentAt(appendedAt, visibleBy);
+      assertPaid(expected);
+    }
+
+    private void addPaymentAt(Instant appendedAt, Instant visibleBy) {
+      if (creations.isEmpty()) {
+        created();
+      }
+      payments.add(new Payment(position("paid"), appendedAt, visibleBy, "p", appendedAt));
+    }
+
+    private void assertPaid(Judge.Payments expected) {
+      assertThat(Judge.payments(history())).isEqualTo(expected);
+    }
+  }
+
+  @Nested
   class Lost {
+
+    @Test
+    void anOrderInDoubtThatIsNotParked() {
+      created();
+      inDoubt(IN_TIME);
+      parked = false;
+      row = new OrderRow("PENDING", CREATED, DEADLINE, null, null);
+      assertBroken(Kind.LOST);
+    }
+
+    @Test
+    void anOrderStillPendingAfterItsClosing() {
+      created();
+      closed(IN_TIME);
+      row = new OrderRow("PENDING", CREATED, DEADLINE, null, null);
+      assertBroken(Kind.LOST);
+    }
+
+    @Test
+    void anOrderPendingExactlyAtItsDeadline() {
+      created();
+      row = new OrderRow("PENDING", CREATED, DEADLINE, null, null);
+      assertThat(Judge.judge(history(), DEADLINE))
+          .extracting(Violation::kind)
+          .containsExactly(Kind.LOST);
+    }
+
+    @Test
+    void aClosingMissingFromTheTable() {
+      closed(IN_TIME);
+      assertBroken(Kind.LOST);
+    }
 
     @Test
     void anOrderMissingFromTheTable() {
@@ -192,7 +325,7 @@ class JudgeTest {
     void aPublicationBeforeTheDeadline() {
       created();
       row("CANCELLED", DECIDED, null);
-      publish("e1", DECIDED, instant(-1));
+      publish("e1", DECIDED, instant(-11));
       assertBroken(Kind.EARLY);
     }
   }
@@ -230,20 +363,11 @@ class JudgeTest {
   class PaidYetCancelled {
 
     @Test
-    void aPaymentAcknowledgedBeforeTheDeadline() {
+    void aPaymentVisibleBeforeTheDeadline() {
       created();
-      paid("p1", instant(-2));
+      paid("p1", instant(-12));
       cancelled();
-      conflict("e2", "p1", instant(-2), IN_TIME_KIND);
-      assertBroken(Kind.PAID_YET_CANCELLED);
-    }
-
-    @Test
-    void aPaymentAppendedLongBeforeTheDeadlineWithoutAcknowledgement() {
-      created();
-      payments.add(new Payment(position("paid"), IN_TIME, null, "p1", IN_TIME));
-      cancelled();
-      conflict("e2", "p1", IN_TIME, IN_TIME_KIND);
+      conflict("e2", "p1", instant(-12), IN_TIME_KIND);
       assertBroken(Kind.PAID_YET_CANCELLED);
     }
 
@@ -253,6 +377,14 @@ class JudgeTest {
       closed(IN_TIME);
       cancelled();
       assertBroken(Kind.CLOSED_YET_CANCELLED);
+    }
+
+    @Test
+    void anUndecodablePaymentBeforeTheDeadline() {
+      created();
+      inDoubt(IN_TIME);
+      cancelled();
+      assertBroken(Kind.IN_DOUBT_YET_CANCELLED);
     }
   }
 
@@ -339,6 +471,23 @@ class JudgeTest {
     void closedWithoutAClosingEvent() {
       created();
       row("CLOSED", IN_TIME, null);
+      assertBroken(Kind.UNEXPLAINED_STATE);
+    }
+
+    @Test
+    void parkedWithoutAReason() {
+      created();
+      parked = true;
+      row = new OrderRow("PENDING", CREATED, DEADLINE, null, null);
+      assertThat(Judge.judge(history(), CREATED))
+          .extracting(Violation::kind)
+          .containsExactly(Kind.UNEXPLAINED_STATE);
+    }
+
+    @Test
+    void anOrderInDoubtThatNoOtherRecordMentions() {
+      inDoubt(IN_TIME);
+      row("PAID", IN_TIME, "p1");
       assertBroken(Kind.UNEXPLAINED_STATE);
     }
 
@@ -440,6 +589,11 @@ class JudgeTest {
     closings.add(new Closing(position("closed"), at, at.plusMillis(1)));
   }
 
+  private void inDoubt(Instant at) {
+    doubts.add(new Doubt(position("doubt"), at, at.plusMillis(1)));
+    parked = true;
+  }
+
   private void cancelled() {
     row("CANCELLED", DECIDED, null);
     publish("e1", DECIDED, DECIDED.plusMillis(5));
@@ -482,9 +636,11 @@ class JudgeTest {
         List.copyOf(creations),
         List.copyOf(payments),
         List.copyOf(closings),
+        List.copyOf(doubts),
         List.copyOf(cancellations),
         List.copyOf(conflicts),
-        row);
+        row,
+        parked);
   }
 
   private void assertKept() {

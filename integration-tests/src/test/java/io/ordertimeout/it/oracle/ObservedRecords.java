@@ -7,6 +7,7 @@ import io.ordertimeout.it.oracle.HistoryEvent.Cancellation;
 import io.ordertimeout.it.oracle.HistoryEvent.Closing;
 import io.ordertimeout.it.oracle.HistoryEvent.Conflict;
 import io.ordertimeout.it.oracle.HistoryEvent.Creation;
+import io.ordertimeout.it.oracle.HistoryEvent.Doubt;
 import io.ordertimeout.it.oracle.HistoryEvent.Payment;
 import io.ordertimeout.it.support.TopicNames;
 import java.nio.charset.StandardCharsets;
@@ -36,6 +37,7 @@ final class ObservedRecords {
     final List<Creation> creations = new ArrayList<>(1);
     final List<Payment> payments = new ArrayList<>(1);
     final List<Closing> closings = new ArrayList<>(1);
+    final List<Doubt> doubts = new ArrayList<>(0);
     final List<Cancellation> cancellations = new ArrayList<>(1);
     final List<Conflict> conflicts = new ArrayList<>(1);
   }
@@ -50,7 +52,8 @@ final class ObservedRecords {
     this.topics = topics;
   }
 
-  synchronized void add(ConsumerRecord<byte[], byte @Nullable []> record) {
+  synchronized void add(
+      ConsumerRecord<byte @Nullable [], byte @Nullable []> record, Instant readAt) {
     String topic = record.topic();
     if (topics.inputs().contains(topic)) {
       inputs.add(RecordPosition.of(record));
@@ -59,16 +62,24 @@ final class ObservedRecords {
       deadLetters.addDeadLetter(record);
     } else if (header(record, GARBAGE_HEADER) != null) {
       deadLetters.addGarbage(record);
+      byte[] key = record.key();
+      if (key != null && !topic.equals(topics.created())) {
+        order(new String(key, StandardCharsets.UTF_8))
+            .doubts
+            .add(new Doubt(RecordPosition.of(record), appendedAt(record), readAt));
+      }
     } else {
       JsonNode body = JsonMapper.shared().readTree(Objects.requireNonNull(record.value()));
-      OrderRecords order =
-          orders.computeIfAbsent(body.path("orderId").asString(), id -> new OrderRecords());
+      OrderRecords order = order(body.path("orderId").asString());
+      if (topics.inputs().contains(topic)) {
+        deadLetters.addUsable(record);
+      }
       if (topic.equals(topics.created())) {
         order.creations.add(creation(record, body));
       } else if (topic.equals(topics.paid())) {
-        order.payments.add(payment(record, body));
+        order.payments.add(payment(record, body, readAt));
       } else if (topic.equals(topics.closed())) {
-        order.closings.add(new Closing(RecordPosition.of(record), appendedAt(record), null));
+        order.closings.add(new Closing(RecordPosition.of(record), appendedAt(record), readAt));
       } else if (topic.equals(topics.cancelled())) {
         order.cancellations.add(cancellation(record, body));
         cancellations++;
@@ -76,6 +87,10 @@ final class ObservedRecords {
         order.conflicts.add(conflict(record, body));
       }
     }
+  }
+
+  private OrderRecords order(String orderId) {
+    return orders.computeIfAbsent(orderId, id -> new OrderRecords());
   }
 
   private static Creation creation(ConsumerRecord<?, ?> record, JsonNode body) {
@@ -88,16 +103,17 @@ final class ObservedRecords {
         payBy == null ? createdAt.plus(Duration.parse(text(body, "timeout"))) : payBy);
   }
 
-  private static Payment payment(ConsumerRecord<?, ?> record, JsonNode body) {
+  private static Payment payment(ConsumerRecord<?, ?> record, JsonNode body, Instant readAt) {
     return new Payment(
         RecordPosition.of(record),
         appendedAt(record),
-        null,
+        readAt,
         text(body, "paymentId"),
         Objects.requireNonNullElse(instant(body, "paidAt"), appendedAt(record)));
   }
 
-  private static Cancellation cancellation(ConsumerRecord<byte[], ?> record, JsonNode body) {
+  private static Cancellation cancellation(
+      ConsumerRecord<byte @Nullable [], ?> record, JsonNode body) {
     return new Cancellation(
         RecordPosition.of(record),
         appendedAt(record),
@@ -109,7 +125,7 @@ final class ObservedRecords {
         fault(record, body, "io.ordertimeout.order-cancelled"));
   }
 
-  private static Conflict conflict(ConsumerRecord<byte[], ?> record, JsonNode body) {
+  private static Conflict conflict(ConsumerRecord<byte @Nullable [], ?> record, JsonNode body) {
     return new Conflict(
         RecordPosition.of(record),
         appendedAt(record),
@@ -123,8 +139,9 @@ final class ObservedRecords {
   }
 
   private static @Nullable String fault(
-      ConsumerRecord<byte[], ?> record, JsonNode body, String type) {
-    if (!new String(record.key(), StandardCharsets.UTF_8).equals(text(body, "orderId"))) {
+      ConsumerRecord<byte @Nullable [], ?> record, JsonNode body, String type) {
+    byte[] key = record.key();
+    if (key == null || !new String(key, StandardCharsets.UTF_8).equals(text(body, "orderId"))) {
       return "the record key differs from the order id";
     }
     if (text(body, "eventId").isEmpty() || !text(body, "eventId").equals(header(record, "ce_id"))) {
@@ -152,11 +169,26 @@ final class ObservedRecords {
     return cancellations;
   }
 
+  /** Returns the deadlines of all orders whose cancellation was published. */
+  synchronized List<Instant> cancelledDeadlines() {
+    return orders.values().stream()
+        .flatMap(order -> order.cancellations.stream().limit(1))
+        .map(Cancellation::deadline)
+        .filter(Objects::nonNull)
+        .toList();
+  }
+
   /** Whether a cancellation of the order at that time was published. */
   synchronized boolean isPublished(String orderId, Instant cancelledAt) {
-    OrderRecords order = orders.get(orderId);
-    return order != null
-        && order.cancellations.stream().anyMatch(c -> cancelledAt.equals(c.cancelledAt()));
+    return orders.containsKey(orderId)
+        && order(orderId).cancellations.stream().anyMatch(c -> cancelledAt.equals(c.cancelledAt()));
+  }
+
+  /** Whether a conflict of a payment with the closed order was appended at that time. */
+  synchronized boolean isPublishedAsClosed(String orderId, Instant appendedAt) {
+    return orders.containsKey(orderId)
+        && order(orderId).conflicts.stream()
+            .anyMatch(c -> c.cancelledAt() == null && appendedAt.equals(c.appendedAt()));
   }
 
   synchronized DeadLetterJudge deadLetters() {
@@ -167,10 +199,15 @@ final class ObservedRecords {
     return inputs.contains(position);
   }
 
-  /** Returns the histories of all orders that occur in Kafka or in the table. */
+  /**
+   * Returns the histories of all orders that occur in Kafka or in the tables.
+   *
+   * @param parked the ids of parked orders
+   */
   synchronized List<OrderHistory> histories(
-      Acknowledgements acknowledgements, Map<String, OrderRow> rows) {
-    return Stream.concat(orders.keySet().stream(), rows.keySet().stream())
+      Acknowledgements acknowledgements, Map<String, OrderRow> rows, Set<String> parked) {
+    return Stream.of(orders.keySet(), rows.keySet(), parked)
+        .flatMap(Set::stream)
         .distinct()
         .map(
             orderId -> {
@@ -184,7 +221,7 @@ final class ObservedRecords {
                               new Payment(
                                   p.position(),
                                   p.appendedAt(),
-                                  acknowledgements.at(p.position()),
+                                  acknowledgements.visibleBy(p.position(), p.visibleBy()),
                                   p.paymentId(),
                                   p.paidAt()))
                       .toList(),
@@ -192,11 +229,22 @@ final class ObservedRecords {
                       .map(
                           c ->
                               new Closing(
-                                  c.position(), c.appendedAt(), acknowledgements.at(c.position())))
+                                  c.position(),
+                                  c.appendedAt(),
+                                  acknowledgements.visibleBy(c.position(), c.visibleBy())))
+                      .toList(),
+                  order.doubts.stream()
+                      .map(
+                          d ->
+                              new Doubt(
+                                  d.position(),
+                                  d.appendedAt(),
+                                  acknowledgements.visibleBy(d.position(), d.visibleBy())))
                       .toList(),
                   List.copyOf(order.cancellations),
                   List.copyOf(order.conflicts),
-                  rows.get(orderId));
+                  rows.get(orderId),
+                  parked.contains(orderId));
             })
         .toList();
   }

@@ -2,20 +2,33 @@ package io.ordertimeout.it.oracle;
 
 import static org.awaitility.Awaitility.await;
 
+import io.ordertimeout.it.oracle.RowChange.PublishedDecisions;
 import io.ordertimeout.it.oracle.Violation.Kind;
 import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Shop;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.TopicConfig;
 import org.awaitility.core.ConditionTimeoutException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads everything that is published in a scenario and, in the end, judges every order by what was
@@ -23,20 +36,68 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Oracle implements AutoCloseable {
 
+  private static final Logger log = LoggerFactory.getLogger(Oracle.class);
   private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
+
+  /** What a service that has caught up may have left to read and to decide, under load. */
+  private static final long MAX_UNREAD = 500;
+
+  private static final Duration MAX_OVERDUE = Duration.ofSeconds(1);
 
   private final Scenario scenario;
   private final Acknowledgements acknowledgements = new Acknowledgements();
   private final ObservedRecords records;
   private final CommittedRecordReader reader;
+  private final Disturbances disturbances = new Disturbances();
+  private final List<Violation> clockSkews = new ArrayList<>();
   private @Nullable ForbiddenChangeTrigger forbiddenChanges;
-  private boolean restoredCancellationsAllowed;
+  private boolean restoredDecisionsAllowed;
 
   private Oracle(Scenario scenario) {
     this.scenario = scenario;
     this.records = new ObservedRecords(scenario.topics());
     this.reader =
         CommittedRecordReader.start(scenario.bootstrapServers(), scenario.allPartitions(), records);
+    scenario.createTopics(
+        List.of(
+            new NewTopic(clockTopic(), Optional.of(1), Optional.empty())
+                .configs(Map.of(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "LogAppendTime"))));
+    checkClocks("at the start");
+  }
+
+  private String clockTopic() {
+    return scenario.name() + "-clock";
+  }
+
+  /** Compares the clocks by which deadlines are set, records stamped and records seen. */
+  private void checkClocks(String when) {
+    checkClock(
+        "Postgres",
+        ClockOffset.measure(() -> scenario.database().now(), Duration.ofNanos(1_000)),
+        when);
+    try (Shop shop = scenario.patientShop()) {
+      checkClock(
+          "the broker",
+          ClockOffset.measure(
+              () ->
+                  Instant.ofEpochMilli(
+                      Shop.await(shop.send(new ProducerRecord<>(clockTopic(), new byte[0])))
+                          .timestamp()),
+              Duration.ofMillis(1)),
+          when);
+    }
+  }
+
+  private void checkClock(String whose, ClockOffset offset, String when) {
+    log.info("The clock of {} is ahead of this JVM's by {} {}", whose, offset, when);
+    if (!offset.isAllowed()) {
+      clockSkews.add(
+          new Violation(
+              Kind.CLOCK_SKEW,
+              "the clock of %s is ahead of this JVM's by %s %s, not by %s ms at most"
+                  .formatted(whose, offset, when, ClockOffset.ALLOWED_SKEW.toMillis()),
+              ""));
+    }
   }
 
   /** Starts to observe the scenario. */
@@ -55,11 +116,33 @@ public final class Oracle implements AutoCloseable {
   }
 
   /**
-   * Allows settled rows to become cancellations that were published before, as after a failover
+   * Allows settled rows to change into decisions that were published before, as after a failover
    * that lost them.
    */
-  public void allowRestoredCancellations() {
-    restoredCancellationsAllowed = true;
+  public void allowRestoredDecisions() {
+    restoredDecisionsAllowed = true;
+  }
+
+  /** Allows late cancellations from now on, because a fault is injected. */
+  public void disturbed() {
+    disturbances.begin(Instant.now());
+  }
+
+  /** Demands cancellations in time again once the restored platform had that time to settle. */
+  public void restored(Duration settling) {
+    disturbances.end(Instant.now().plus(settling));
+  }
+
+  /** Waits until the service has worked off what a fault has left behind. */
+  public void awaitCaughtUp(Duration patience) {
+    until("the service to catch up", Instant.now().plus(patience), this::isCaughtUp);
+  }
+
+  private boolean isCaughtUp() {
+    long appended = scenario.inputEnds().values().stream().mapToLong(Long::longValue).sum();
+    long stored =
+        scenario.database().count("select coalesce(sum(next_offset), 0) from intake_position");
+    return appended - stored <= MAX_UNREAD && overdue("", MAX_OVERDUE) == 0;
   }
 
   /** Returns the number of published cancellations so far, including repetitions. */
@@ -67,9 +150,18 @@ public final class Oracle implements AutoCloseable {
     return records.cancellations();
   }
 
-  /** Judges all orders; see {@link #judge(Duration, String)}. */
-  public Verdict judge(Duration patience) {
-    return judge(patience, "");
+  /** Returns the number of cancelled orders so far that no disturbance excuses for being late. */
+  public long undisturbedCancellations() {
+    return records.cancelledDeadlines().stream()
+        .filter(deadline -> !disturbances.overlap(deadline, deadline.plus(Punctuality.LIMIT)))
+        .count();
+  }
+
+  /** Judges all orders, and whether they suffice; see {@link #judge(Duration, String)}. */
+  public Verdict judge(Duration patience, ShareBounds bounds) {
+    Verdict verdict = judge(patience, "");
+    verdict.require(bounds);
+    return verdict;
   }
 
   /**
@@ -79,34 +171,60 @@ public final class Oracle implements AutoCloseable {
    */
   public Verdict judge(Duration patience, String orderIdPrefix) {
     Instant end = Instant.now().plus(patience);
-    String notQuiet = null;
     Map<TopicPartition, Long> inputs = retrying("input offsets", end, scenario::inputEnds);
-    try {
-      until("offsets to be committed", end, () -> scenario.committed(inputs));
-      until("overdue orders to be decided", end, () -> overdue(orderIdPrefix) == 0);
-      until("the outbox to be empty", end, () -> scenario.database().outboxRows() == 0);
-    } catch (ConditionTimeoutException e) {
-      notQuiet = e.getMessage();
-    }
+    UnfinishedWork unfinished = awaitQuiet(inputs, orderIdPrefix, end);
     Map<TopicPartition, Long> all =
         retrying("end offsets", end.plusSeconds(30), () -> scenario.ends(scenario.allPartitions()));
     until("all topics to be read", end.plusSeconds(60), () -> reader.hasRead(all));
     Verdict verdict = verdict(orderId -> orderId.startsWith(orderIdPrefix));
-    if (notQuiet != null) {
-      verdict.note("NOT QUIET: " + notQuiet);
+    if (!unfinished.isNone()) {
+      verdict.add(unfinished.violation());
     }
+    checkClocks("at the end");
+    clockSkews.forEach(verdict::add);
     return verdict;
   }
 
-  private long overdue(String orderIdPrefix) {
+  /** Returns what was unfinished last: nothing as soon as everything is finished. */
+  private UnfinishedWork awaitQuiet(
+      Map<TopicPartition, Long> inputs, String orderIdPrefix, Instant end) {
+    AtomicReference<@Nullable UnfinishedWork> last = new AtomicReference<>();
+    try {
+      until(
+          "quiet",
+          end,
+          () -> {
+            UnfinishedWork work =
+                new UnfinishedWork(
+                    scenario.uncommitted(inputs),
+                    scenario.database().outboxRows(),
+                    overdue(orderIdPrefix, Duration.ZERO));
+            last.set(work);
+            return work.isNone();
+          });
+      return UnfinishedWork.NONE;
+    } catch (ConditionTimeoutException e) {
+      UnfinishedWork work = last.get();
+      if (work == null) {
+        throw e;
+      }
+      return work;
+    }
+  }
+
+  private long overdue(String orderIdPrefix, Duration by) {
     return scenario
         .database()
         .count(
             """
             select count(*) from order_deadline
-            where state = 'PENDING' and deadline <= clock_timestamp()
+            where state = 'PENDING'
+              and deadline <= clock_timestamp() - make_interval(secs => ?)
               and starts_with(order_id, ?)
+              and not exists (
+                select from parked_order p where p.order_id = order_deadline.order_id)
             """,
+            by.toMillis() / 1e3,
             orderIdPrefix);
   }
 
@@ -114,16 +232,14 @@ public final class Oracle implements AutoCloseable {
     Instant now = scenario.database().now();
     Verdict verdict =
         Verdict.of(
-            records.histories(acknowledgements, rows()).stream()
+            records.histories(acknowledgements, rows(), parked()).stream()
                 .filter(history -> orderIds.test(history.orderId()))
                 .toList(),
-            now);
+            now,
+            disturbances);
     DeadLetterJudge deadLetters = records.deadLetters();
     deadLetters.judge().forEach(verdict::add);
-    verdict.note(
-        "%d unusable records dead-lettered, %d of them more than once; %d events of unknown outcome"
-            .formatted(
-                deadLetters.garbage(), deadLetters.duplicates(), acknowledgements.unknown()));
+    verdict.note(deadLetters + "; " + acknowledgements.unknown() + " events of unknown outcome");
     for (RecordPosition position : acknowledgements.committed()) {
       if (!records.contains(position)) {
         verdict.add(new Violation(Kind.LOST_BY_KAFKA, position.toString(), ""));
@@ -133,8 +249,9 @@ public final class Oracle implements AutoCloseable {
       forbiddenChanges
           .violations(
               orderIds,
-              (orderId, cancelledAt) ->
-                  restoredCancellationsAllowed && records.isPublished(orderId, cancelledAt))
+              restoredDecisionsAllowed
+                  ? new PublishedDecisions(records::isPublished, records::isPublishedAsClosed)
+                  : PublishedDecisions.NONE)
           .forEach(verdict::add);
     }
     return verdict;
@@ -159,6 +276,13 @@ public final class Oracle implements AutoCloseable {
                         instant(rs, "decided_at"),
                         rs.getString("payment_id"))));
     return rows;
+  }
+
+  private Set<String> parked() {
+    return new HashSet<>(
+        scenario
+            .database()
+            .query("select order_id from parked_order", (rs, row) -> rs.getString("order_id")));
   }
 
   private static @Nullable Instant instant(ResultSet rs, String column) throws SQLException {

@@ -4,6 +4,7 @@ import io.ordertimeout.it.oracle.HistoryEvent.Cancellation;
 import io.ordertimeout.it.oracle.HistoryEvent.Closing;
 import io.ordertimeout.it.oracle.HistoryEvent.Conflict;
 import io.ordertimeout.it.oracle.HistoryEvent.Creation;
+import io.ordertimeout.it.oracle.HistoryEvent.Doubt;
 import io.ordertimeout.it.oracle.HistoryEvent.Payment;
 import java.util.Comparator;
 import java.util.List;
@@ -16,15 +17,18 @@ import org.jspecify.annotations.Nullable;
  * they share a partition.
  *
  * @param row the order's row, or null if the table does not contain the order
+ * @param parked whether the service has parked the order, so that it is not cancelled
  */
 record OrderHistory(
     String orderId,
     List<Creation> creations,
     List<Payment> payments,
     List<Closing> closings,
+    List<Doubt> doubts,
     List<Cancellation> cancellations,
     List<Conflict> conflicts,
-    @Nullable OrderRow row) {
+    @Nullable OrderRow row,
+    boolean parked) {
 
   /** The first creation, which counts; later ones are repetitions. */
   @Nullable Creation creation() {
@@ -32,11 +36,12 @@ record OrderHistory(
   }
 
   Stream<HistoryEvent.Settling> settlings() {
-    return Stream.concat(payments.stream(), closings.stream());
+    return Stream.of(payments, closings, doubts).flatMap(List::stream);
   }
 
   private Stream<HistoryEvent> events() {
-    return Stream.of(creations, payments, closings, cancellations, conflicts).flatMap(List::stream);
+    return Stream.of(creations, payments, closings, doubts, cancellations, conflicts)
+        .flatMap(List::stream);
   }
 
   /** The history with one line per event, oldest first. */
@@ -47,6 +52,7 @@ record OrderHistory(
             .map(event -> "    " + event)
             .collect(Collectors.joining("\n", "  " + orderId + "\n", "\n"))
         + "    "
-        + (row == null ? "no row in order_deadline" : row);
+        + (row == null ? "no row in order_deadline" : row)
+        + (parked ? ", parked" : "");
   }
 }

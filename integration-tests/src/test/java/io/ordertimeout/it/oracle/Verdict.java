@@ -1,10 +1,7 @@
 package io.ordertimeout.it.oracle;
 
-import io.ordertimeout.it.oracle.HistoryEvent.Cancellation;
 import io.ordertimeout.it.oracle.HistoryEvent.Conflict;
-import io.ordertimeout.it.oracle.HistoryEvent.Creation;
 import io.ordertimeout.it.oracle.Violation.Kind;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -17,36 +14,38 @@ import java.util.stream.Collectors;
 /**
  * The result of a run: counts of outcomes, and every broken promise.
  *
- * <p>Repeated and late publications are counted, but they are no violations.
+ * <p>Repeated publications are counted, but they are no violations.
  */
 public final class Verdict {
 
-  private static final Duration LATE = Duration.ofSeconds(1);
   private static final int UNDECIDABLE_SHOWN = 3;
   private static final int VIOLATIONS_SHOWN = 200;
 
   private final Map<String, Integer> states = new TreeMap<>();
   private final List<Violation> violations = new ArrayList<>();
   private final Map<String, String> eventOwners = new HashMap<>();
-  private final List<Long> latenesses = new ArrayList<>();
+  private final Map<Judge.Payments, Integer> payments = new EnumMap<>(Judge.Payments.class);
+  private final Punctuality punctuality;
   private int orders;
-  private int paidInTime;
+  private int inDoubt;
   private int cancelled;
   private int conflicts;
   private int repeated;
   private final List<String> undecidable = new ArrayList<>();
-  private long late;
   private String notes = "";
 
-  private Verdict() {}
+  private Verdict(Disturbances disturbances) {
+    this.punctuality = new Punctuality(disturbances);
+  }
 
   /**
    * Judges all orders.
    *
    * @param now Postgres's clock when the table was read
+   * @param disturbances the times in which cancellations may be late
    */
-  static Verdict of(List<OrderHistory> histories, Instant now) {
-    Verdict verdict = new Verdict();
+  static Verdict of(List<OrderHistory> histories, Instant now, Disturbances disturbances) {
+    Verdict verdict = new Verdict(disturbances);
     histories.forEach(history -> verdict.add(history, now));
     return verdict;
   }
@@ -59,29 +58,15 @@ public final class Verdict {
       undecidable.add(order.toString());
     }
     cancelled += order.cancellations().isEmpty() ? 0 : 1;
-    Creation creation = order.creation();
-    if (creation != null) {
-      paidInTime +=
-          order.payments().stream().anyMatch(p -> Judge.inTime(p, creation.deadline())) ? 1 : 0;
-      order.cancellations().stream().findFirst().ifPresent(first -> lateness(creation, first));
-    }
+    inDoubt += order.doubts().isEmpty() ? 0 : 1;
+    payments.merge(Judge.payments(order), 1, Integer::sum);
+    punctuality.add(order).ifPresent(violations::add);
     long conflicting = order.conflicts().stream().map(Conflict::paymentId).distinct().count();
     conflicts += (int) conflicting;
     repeated += Math.max(0, order.cancellations().size() - 1);
     repeated += order.conflicts().size() - (int) conflicting;
     order.cancellations().forEach(c -> own(c.eventId(), order.orderId(), order));
     order.conflicts().forEach(c -> own(c.eventId(), order.orderId() + "/" + c.paymentId(), order));
-  }
-
-  /** Measures lateness from the deadline, or from the creation if that was appended later. */
-  private void lateness(Creation creation, Cancellation first) {
-    Instant due =
-        creation.deadline().isAfter(creation.appendedAt())
-            ? creation.deadline()
-            : creation.appendedAt();
-    long millis = Duration.between(due, first.appendedAt()).toMillis();
-    latenesses.add(millis);
-    late += millis > LATE.toMillis() ? 1 : 0;
   }
 
   private void own(String eventId, String owner, OrderHistory order) {
@@ -93,6 +78,39 @@ public final class Verdict {
               "event id " + eventId + " is also used by " + other,
               order.toString()));
     }
+  }
+
+  /** Adds a violation for each kind of order of which there are too few or too many. */
+  void require(ShareBounds bounds) {
+    atLeast("paid in time", paid(Judge.Payments.IN_TIME), bounds.minPaidInTime());
+    atLeast("paid too late", paid(Judge.Payments.TOO_LATE), bounds.minPaidLate());
+    atLeast("in doubt", inDoubt, bounds.minInDoubt());
+    if (paid(Judge.Payments.UNDECIDABLE) > bounds.maxUndecidable() * orders) {
+      unrepresentative(
+          "paid undecidably close to the deadline",
+          paid(Judge.Payments.UNDECIDABLE),
+          "at most",
+          bounds.maxUndecidable());
+    }
+  }
+
+  private void atLeast(String kind, int count, double share) {
+    if (count < share * orders || (share > 0 && count == 0)) {
+      unrepresentative(kind, count, "at least", share);
+    }
+  }
+
+  private void unrepresentative(String kind, int count, String limit, double share) {
+    violations.add(
+        new Violation(
+            Kind.UNREPRESENTATIVE,
+            "%d of %d orders were %s, not %s %s of them"
+                .formatted(count, orders, kind, limit, share),
+            ""));
+  }
+
+  private int paid(Judge.Payments when) {
+    return payments.getOrDefault(when, 0);
   }
 
   void add(Violation violation) {
@@ -129,6 +147,11 @@ public final class Verdict {
     return states.getOrDefault(state, 0);
   }
 
+  /** Returns the number of cancellations that were judged for their lateness. */
+  public int undisturbedCancellations() {
+    return punctuality.undisturbed();
+  }
+
   public int conflicts() {
     return conflicts;
   }
@@ -141,18 +164,12 @@ public final class Verdict {
   /** A summary, every violation with its history, and some undecidable orders. */
   @Override
   public String toString() {
-    long[] sorted = latenesses.stream().mapToLong(Long::longValue).sorted().toArray();
     Map<Kind, Integer> kinds = violationCounts();
-    return "%d orders %s, %d paid in time, %d cancelled, %d conflicts"
-            .formatted(orders, states, paidInTime, cancelled, conflicts)
-        + "\n  lateness p50 %d ms, p99 %d ms, max %d ms; %d later than %d s"
-            .formatted(
-                percentile(sorted, 0.5),
-                percentile(sorted, 0.99),
-                percentile(sorted, 1),
-                late,
-                LATE.toSeconds())
-        + "\n  %d repeated publications; %d cancelled while a payment or closing was in flight"
+    return "%d orders %s, paid %s, %d in doubt, %d cancelled, %d conflicts"
+            .formatted(orders, states, payments, inDoubt, cancelled, conflicts)
+        + "\n  "
+        + punctuality
+        + "\n  %d repeated publications; %d cancelled although something may have been in time"
             .formatted(repeated, undecidable.size())
         + notes
         + "\n  violations: "
@@ -160,12 +177,7 @@ public final class Verdict {
         + brokenPromises().stream().map(violation -> "\n" + violation).collect(Collectors.joining())
         + undecidable.stream()
             .limit(UNDECIDABLE_SHOWN)
-            .map(history -> "\nin flight at the deadline:\n" + history)
+            .map(history -> "\nclose to the deadline:\n" + history)
             .collect(Collectors.joining());
-  }
-
-  /** Returns the percentile by the nearest-rank method. */
-  private static long percentile(long[] sorted, double share) {
-    return sorted.length == 0 ? 0 : sorted[(int) Math.ceil(share * sorted.length) - 1];
   }
 }

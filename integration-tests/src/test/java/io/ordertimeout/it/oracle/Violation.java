@@ -9,11 +9,17 @@ public record Violation(Kind kind, String explanation, String history) {
     LOST,
     /** A decision or a publication came before the deadline. */
     EARLY,
+    /** A cancellation was published too long after the deadline. */
+    LATE,
     /** An order has more than one decision, or the table contradicts a publication. */
     DECIDED_TWICE,
+    /** A row was deleted, or changed in a way that is neither a decision nor allowed after one. */
+    ROW_CHANGED,
     /** An order was cancelled although a payment was appended before the deadline. */
     PAID_YET_CANCELLED,
     CLOSED_YET_CANCELLED,
+    /** An order was cancelled although a record before the deadline may have paid or closed it. */
+    IN_DOUBT_YET_CANCELLED,
     CONFLICT_MISSING,
     /** One payment raised several conflicts. */
     CONFLICT_TWICE,
@@ -23,6 +29,12 @@ public record Violation(Kind kind, String explanation, String history) {
     UNEXPLAINED_STATE,
     DEAD_LETTER_MISSING,
     UNEXPECTED_DEAD_LETTER,
+    /** The service has not finished its work within the patience. */
+    NOT_QUIET,
+    /** The run contains too few orders of a kind to prove anything; not the service's fault. */
+    UNREPRESENTATIVE,
+    /** Clocks differ by more than the judge allows; not the service's fault. */
+    CLOCK_SKEW,
     /** Kafka acknowledged a record and does not have it; not the service's fault. */
     LOST_BY_KAFKA
   }

@@ -19,6 +19,7 @@ import org.slf4j.LoggerFactory;
 class PaymentAgainstExpiryIT {
 
   private static final Logger log = LoggerFactory.getLogger(PaymentAgainstExpiryIT.class);
+  private static final TrafficProfile PROFILE = TrafficProfile.race();
   private static final long SEED = 4_711;
   private static final int ORDERS = 10_000;
   private static final int ORDERS_PER_SECOND = 500;
@@ -35,16 +36,11 @@ class PaymentAgainstExpiryIT {
       oracle.recordForbiddenChanges();
       try (Traffic traffic =
           Traffic.start(
-              scenario,
-              oracle.acknowledgements(),
-              TrafficProfile.race(),
-              SEED,
-              ORDERS_PER_SECOND,
-              ORDERS)) {
+              scenario, oracle.acknowledgements(), PROFILE, SEED, ORDERS_PER_SECOND, ORDERS)) {
         traffic.awaitLimit(PATIENCE);
         traffic.finish();
       }
-      Verdict verdict = oracle.judge(PATIENCE);
+      Verdict verdict = oracle.judge(PATIENCE, PROFILE.bounds());
       log.info("{}", verdict);
 
       assertThat(verdict.brokenPromises()).isEmpty();

@@ -139,7 +139,9 @@ class ArmingSafeguardIT {
 
   private void assertLostUntilReconciled(String prefix) {
     Verdict lost = sabotaged.oracle().judge(PATIENCE_FOR_LOST_ORDERS, prefix);
-    assertThat(lost.violationCounts()).as("%s", lost).isEqualTo(Map.of(Kind.LOST, ORDERS));
+    assertThat(lost.violationCounts())
+        .as("%s", lost)
+        .isEqualTo(Map.of(Kind.LOST, ORDERS, Kind.NOT_QUIET, 1));
     assertThat(lost.inState("PENDING")).isEqualTo(ORDERS);
     double repaired = sabotaged.service().counter("order.timeout.repaired");
     assertThat(repaired).isEqualTo(repairedBefore);

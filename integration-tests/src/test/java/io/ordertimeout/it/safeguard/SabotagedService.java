@@ -35,6 +35,8 @@ final class SabotagedService implements AutoCloseable {
     this.service = scenario.startService(interceptors, settings);
     service.awaitReady(true);
     oracle.recordForbiddenChanges();
+    // What is sabotaged may be late.
+    oracle.disturbed();
   }
 
   /**

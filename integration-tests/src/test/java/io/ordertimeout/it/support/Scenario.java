@@ -342,6 +342,19 @@ public final class Scenario implements AutoCloseable {
             });
   }
 
+  /** How many records below those offsets the service has not committed. */
+  public long uncommitted(Map<TopicPartition, Long> ends) {
+    Map<TopicPartition, OffsetAndMetadata> committed =
+        get(admin.listConsumerGroupOffsets(groupId()).partitionsToOffsetAndMetadata());
+    return ends.entrySet().stream()
+        .mapToLong(
+            end -> {
+              OffsetAndMetadata offset = committed.get(end.getKey());
+              return Math.max(0, end.getValue() - (offset == null ? 0 : offset.offset()));
+            })
+        .sum();
+  }
+
   /** The consumer group of the services, which leave a group whose coordinator does not work. */
   public String groupId() {
     long generation = groupGeneration();

@@ -6,8 +6,12 @@ import io.ordertimeout.it.support.TopicNames;
 import java.util.List;
 import java.util.random.RandomGenerator;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.jspecify.annotations.Nullable;
 
-/** Unusable records, marked for the oracle with a header that the service ignores. */
+/**
+ * Unusable records, most of them under the key of an order, marked for the oracle with a header
+ * that the service ignores.
+ */
 final class GarbageRecords {
 
   private static final List<String> ANYWHERE =
@@ -28,10 +32,10 @@ final class GarbageRecords {
     List<String> values =
         topic.equals(topics.created()) && random.nextBoolean() ? CREATED : ANYWHERE;
     String value = values.get(random.nextInt(values.size())).formatted(orderId);
-    // Keyed by an order, it would rightly park that order, which would then stay pending.
-    String key = topic.equals(topics.created()) ? orderId : "no-order";
-    ProducerRecord<byte[], byte[]> record =
-        new ProducerRecord<>(topic, Shop.utf8(key), Shop.utf8(value));
+    // Among payments and closings, it puts the order in doubt. Without a key, nobody can tell
+    // which.
+    byte @Nullable [] key = random.nextInt(4) == 0 ? null : Shop.utf8(orderId);
+    ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic, key, Shop.utf8(value));
     record.headers().add(DeadLetterJudge.GARBAGE_HEADER, Shop.utf8("yes"));
     return record;
   }

@@ -15,6 +15,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.jspecify.annotations.Nullable;
 
@@ -103,19 +104,26 @@ public final class Traffic implements AutoCloseable {
   private void create(String orderId) {
     // Each order has its own generator, so that a changed script leaves the other orders alone.
     SplittableRandom own = random.split();
-    OrderScript.write(own, profile, orderId, Instant.now()).forEach(this::schedule);
+    Instant now = Instant.now();
+    OrderScript.write(own, profile, orderId, now)
+        .forEach(event -> schedule(event.at(), () -> send(event)));
     if (own.nextDouble() < profile.garbage()) {
-      track(shop.send(GarbageRecords.record(own, scenario.topics(), orderId)));
+      ProducerRecord<byte[], byte[]> garbage =
+          GarbageRecords.record(own, scenario.topics(), orderId);
+      // Any time from the creation until after the deadline.
+      schedule(
+          now.plusMillis(own.nextLong(profile.longest().toMillis())),
+          () -> track(shop.send(garbage)));
     }
   }
 
-  private void schedule(ScheduledEvent event) {
+  private void schedule(Instant at, Runnable send) {
     unfinished.incrementAndGet();
-    long delay = Math.max(0, Duration.between(Instant.now(), event.at()).toNanos());
+    long delay = Math.max(0, Duration.between(Instant.now(), at).toNanos());
     Future<?> unused =
         scheduler.schedule(
             () -> {
-              send(event);
+              send.run();
               unfinished.decrementAndGet();
             },
             delay,

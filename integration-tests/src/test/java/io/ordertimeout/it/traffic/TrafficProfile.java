@@ -1,5 +1,6 @@
 package io.ordertimeout.it.traffic;
 
+import io.ordertimeout.it.oracle.ShareBounds;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.EnumMap;
@@ -17,6 +18,7 @@ import java.util.random.RandomGenerator;
  *     no grid
  * @param repeated share of the events that are sent twice
  * @param garbage unusable records per order
+ * @param bounds what a run of this traffic has to contain
  */
 public record TrafficProfile(
     Map<OrderFate, Integer> weights,
@@ -25,7 +27,8 @@ public record TrafficProfile(
     Duration spread,
     Duration grid,
     double repeated,
-    double garbage) {
+    double garbage,
+    ShareBounds bounds) {
 
   public TrafficProfile {
     weights = Map.copyOf(weights);
@@ -54,7 +57,8 @@ public record TrafficProfile(
         Duration.ofMillis(50),
         Duration.ZERO,
         0.04,
-        0.003);
+        0.01,
+        new ShareBounds(0.1, 0.04, 0.2, 0.001));
   }
 
   /** Every payment close to its deadline, and many orders with the same deadline. */
@@ -66,7 +70,8 @@ public record TrafficProfile(
         Duration.ofMillis(40),
         Duration.ofSeconds(1),
         0,
-        0);
+        0,
+        new ShareBounds(0.1, 0.1, 0.6, 0));
   }
 
   OrderFate draw(RandomGenerator random) {

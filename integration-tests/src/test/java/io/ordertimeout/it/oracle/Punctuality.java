@@ -1,0 +1,84 @@
+package io.ordertimeout.it.oracle;
+
+import io.ordertimeout.it.oracle.HistoryEvent.Cancellation;
+import io.ordertimeout.it.oracle.HistoryEvent.Creation;
+import io.ordertimeout.it.oracle.Violation.Kind;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * How late cancellations were published for the first time: from the deadline, which is a time by
+ * Postgres's clock, to the time at which the broker appended the record. The two clocks may differ
+ * by {@link ClockOffset#ALLOWED_SKEW}.
+ */
+final class Punctuality {
+
+  /** A later publication breaks the promise, unless something was disturbed meanwhile. */
+  static final Duration LIMIT = Duration.ofSeconds(5);
+
+  private static final Duration PROMPT = Duration.ofMillis(250);
+
+  private final Disturbances disturbances;
+  private final List<Long> latenesses = new ArrayList<>();
+  private int undisturbed;
+  private int prompt;
+
+  Punctuality(Disturbances disturbances) {
+    this.disturbances = disturbances;
+  }
+
+  /** Measures an order, if it was cancelled; returns the promise that it breaks, if any. */
+  Optional<Violation> add(OrderHistory order) {
+    Creation creation = order.creation();
+    if (creation == null || order.cancellations().isEmpty()) {
+      return Optional.empty();
+    }
+    Cancellation first = order.cancellations().get(0);
+    // An order that arrives after its deadline is due then.
+    Instant due =
+        creation.deadline().isAfter(creation.appendedAt())
+            ? creation.deadline()
+            : creation.appendedAt();
+    Duration lateness = Duration.between(due, first.appendedAt());
+    latenesses.add(lateness.toMillis());
+    if (disturbances.overlap(due, due.plus(LIMIT))) {
+      return Optional.empty();
+    }
+    undisturbed++;
+    prompt += lateness.compareTo(PROMPT) <= 0 ? 1 : 0;
+    return lateness.compareTo(LIMIT.plus(ClockOffset.ALLOWED_SKEW)) <= 0
+        ? Optional.empty()
+        : Optional.of(
+            new Violation(
+                Kind.LATE,
+                "published " + lateness.toMillis() + " ms after it was due",
+                order.toString()));
+  }
+
+  /** Returns the number of cancellations that no disturbance excuses. */
+  int undisturbed() {
+    return undisturbed;
+  }
+
+  @Override
+  public String toString() {
+    long[] sorted = latenesses.stream().mapToLong(Long::longValue).sorted().toArray();
+    return "lateness p50 %d ms, p99 %d ms, max %d ms; undisturbed: %d of %d, %.2f%% within %d ms"
+        .formatted(
+            percentile(sorted, 0.5),
+            percentile(sorted, 0.99),
+            percentile(sorted, 1),
+            undisturbed,
+            sorted.length,
+            undisturbed == 0 ? 100 : 100.0 * prompt / undisturbed,
+            PROMPT.toMillis());
+  }
+
+  /** Returns the percentile by the nearest-rank method. */
+  private static long percentile(long[] sorted, double share) {
+    return sorted.length == 0 ? 0 : sorted[(int) Math.ceil(share * sorted.length) - 1];
+  }
+}
