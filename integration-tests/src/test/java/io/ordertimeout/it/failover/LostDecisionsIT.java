@@ -7,7 +7,6 @@ import io.ordertimeout.it.support.Interceptors;
 import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
-import io.ordertimeout.it.support.Shop;
 import io.ordertimeout.it.support.UnreadRecords;
 import io.ordertimeout.it.traffic.Deadlines;
 import java.time.Duration;
@@ -125,7 +124,7 @@ class LostDecisionsIT extends FailoverFixture {
       createPending(List.of("order"));
       scenario().awaitQuiet();
       pair().cutReplication();
-      close("order", 0);
+      scenario().closeOrder("order", 0);
       scenario().awaitState("order", "CLOSED");
       scenario().pay("order", 0);
       PublishedEvent published = outcomes().awaitConflicts("order", 1).get(0);
@@ -144,18 +143,6 @@ class LostDecisionsIT extends FailoverFixture {
       service.awaitReady(true);
       assertNothingHeld();
     }
-  }
-
-  private void close(String orderId, int partition) {
-    Shop.await(
-        scenario()
-            .shop()
-            .send(
-                new ProducerRecord<>(
-                    scenario().topics().closed(),
-                    partition,
-                    Shop.utf8(orderId),
-                    Shop.json(Map.of("orderId", orderId, "reason", "CUSTOMER")))));
   }
 
   @Test

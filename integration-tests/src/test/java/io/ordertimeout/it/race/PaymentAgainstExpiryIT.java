@@ -6,8 +6,6 @@ import io.ordertimeout.it.oracle.Oracle;
 import io.ordertimeout.it.oracle.Verdict;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.ServiceProcess;
-import io.ordertimeout.it.traffic.Traffic;
-import io.ordertimeout.it.traffic.TrafficProfile;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -19,10 +17,7 @@ import org.slf4j.LoggerFactory;
 class PaymentAgainstExpiryIT {
 
   private static final Logger log = LoggerFactory.getLogger(PaymentAgainstExpiryIT.class);
-  private static final TrafficProfile PROFILE = TrafficProfile.race();
-  private static final long SEED = 4_711;
   private static final int ORDERS = 10_000;
-  private static final int ORDERS_PER_SECOND = 500;
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   @Test
@@ -34,13 +29,8 @@ class PaymentAgainstExpiryIT {
       one.awaitReady();
       other.awaitReady();
       oracle.recordForbiddenChanges();
-      try (Traffic traffic =
-          Traffic.start(
-              scenario, oracle.acknowledgements(), PROFILE, SEED, ORDERS_PER_SECOND, ORDERS)) {
-        traffic.awaitLimit(PATIENCE);
-        traffic.finish();
-      }
-      Verdict verdict = oracle.judge(PATIENCE, PROFILE.bounds());
+      Race.run(scenario, oracle.acknowledgements(), ORDERS);
+      Verdict verdict = oracle.judge(PATIENCE, Race.PROFILE.bounds());
       log.info("{}", verdict);
 
       assertThat(verdict.brokenPromises()).isEmpty();

@@ -81,6 +81,7 @@ class ArmingSafeguardIT {
   @AfterEach
   void restore() {
     decisionsAllowed.countDown();
+    sabotaged.oracle().disturbed();
     sabotaged.safeguards().restoreAll();
   }
 
@@ -100,15 +101,18 @@ class ArmingSafeguardIT {
   void withoutRearmingTheyStayPendingUntilTheReconcilerArmsThem() throws SQLException {
     run("rearming-", Safeguard.RECONCILER, Safeguard.REARMING);
 
-    assertLostUntilReconciled("rearming-");
+    assertCancelled(judgeOnceReconciled("rearming-"));
   }
 
   @Test
   void withoutArmingOfRegisteredOrdersTheyStayPendingUntilTheReconcilerArmsThem()
       throws SQLException {
+    // Nothing excuses lateness.
+    sabotaged.oracle().restored(Duration.ZERO);
     run("registered-", Safeguard.RECONCILER, Safeguard.ARMING_OF_REGISTERED);
 
-    assertLostUntilReconciled("registered-");
+    assertThat(judgeOnceReconciled("registered-").violationCounts())
+        .isEqualTo(Map.of(Kind.LATE, ORDERS));
   }
 
   private void run(String prefix, Safeguard... removed) throws SQLException {
@@ -137,7 +141,7 @@ class ArmingSafeguardIT {
     assertThat(verdict.inState("CANCELLED")).isEqualTo(ORDERS);
   }
 
-  private void assertLostUntilReconciled(String prefix) {
+  private Verdict judgeOnceReconciled(String prefix) {
     Verdict lost = sabotaged.oracle().judge(PATIENCE_FOR_LOST_ORDERS, prefix);
     assertThat(lost.violationCounts())
         .as("%s", lost)
@@ -148,8 +152,10 @@ class ArmingSafeguardIT {
 
     sabotaged.safeguards().restore(Safeguard.RECONCILER);
 
-    assertCancelled(sabotaged.judge(prefix));
+    Verdict verdict = sabotaged.judge(prefix);
+    assertThat(verdict.inState("CANCELLED")).isEqualTo(ORDERS);
     assertThat(sabotaged.service().counter("order.timeout.repaired") - repaired).isEqualTo(ORDERS);
     repairedBefore += ORDERS;
+    return verdict;
   }
 }

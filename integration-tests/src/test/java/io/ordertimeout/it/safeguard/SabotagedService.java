@@ -1,5 +1,7 @@
 package io.ordertimeout.it.safeguard;
 
+import static org.awaitility.Awaitility.await;
+
 import io.ordertimeout.it.oracle.Oracle;
 import io.ordertimeout.it.oracle.Verdict;
 import io.ordertimeout.it.support.Scenario;
@@ -8,7 +10,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
@@ -29,9 +33,10 @@ final class SabotagedService implements AutoCloseable {
       Scenario scenario, List<BeanPostProcessor> outerInterceptors, String... settings) {
     this.scenario = scenario;
     this.oracle = Oracle.observe(scenario);
-    this.safeguards = new SafeguardRemover(scenario);
+    this.safeguards = new SafeguardRemover(scenario.database(), scenario.topics().closed());
     this.interceptors = new ArrayList<>(safeguards.interceptors());
     this.interceptors.addAll(outerInterceptors);
+    this.interceptors.addAll(safeguards.outermostInterceptors());
     this.service = scenario.startService(interceptors, settings);
     service.awaitReady(true);
     oracle.recordForbiddenChanges();
@@ -72,20 +77,44 @@ final class SabotagedService implements AutoCloseable {
 
   /** Creates the orders {@code <prefix>0}, {@code <prefix>1} and so on in partition 0. */
   void create(String prefix, int orders, Instant deadline) {
+    create(prefix, 0, orders, deadline);
+  }
+
+  /** Creates these orders in the partition. */
+  void create(String prefix, int partition, int orders, Instant deadline) {
     for (int i = 0; i < orders; i++) {
-      scenario.create(prefix + i, 0, deadline);
+      scenario.create(prefix + i, partition, deadline);
     }
   }
 
   /** Pays these orders in partition 0; returns when Kafka has acknowledged the payments. */
   void pay(String prefix, int orders) {
+    pay(prefix, 0, orders);
+  }
+
+  /** Pays these orders in the partition. */
+  void pay(String prefix, int partition, int orders) {
+    settle(orders, i -> scenario.pay(prefix + i, partition));
+  }
+
+  /** Closes these orders in the partition. */
+  void closeOrders(String prefix, int partition, int orders) {
+    settle(orders, i -> scenario.closeOrder(prefix + i, partition));
+  }
+
+  private void settle(int orders, IntFunction<RecordMetadata> event) {
     IntStream.range(0, orders)
-        .mapToObj(i -> scenario.pay(prefix + i, 0))
+        .mapToObj(event)
         .forEach(
             metadata -> {
               oracle.acknowledgements().add(metadata);
               oracle.acknowledgements().commit(metadata);
             });
+  }
+
+  /** Waits until that many orders with the prefix are in the state. */
+  void awaitStates(String prefix, String state, int orders) {
+    await(prefix + " " + state).atMost(PATIENCE).until(() -> count(prefix, state) == orders);
   }
 
   /** Returns the number of orders with the prefix that are in the state. */

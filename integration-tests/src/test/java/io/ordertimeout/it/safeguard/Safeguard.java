@@ -7,6 +7,10 @@ import java.util.regex.Pattern;
 enum Safeguard {
   /** Waits until all payments that were appended before the deadline are stored. */
   WATERMARK_GATE,
+  /** Waits for closings as well as for payments. */
+  CLOSINGS_IN_ENDS,
+  /** Reads the watermark's time before it asks where the payments and closings end. */
+  TIME_BEFORE_ENDS,
   /** Cancels an order only if it is still pending. */
   STATE_CHECK_IN_DECISION("set state = 'CANCELLED'", "and (\\w\\.)?state = 'PENDING'", ""),
   /** Checks the watermark again in the deciding statement. */
@@ -17,8 +21,24 @@ enum Safeguard {
       "set state = 'CANCELLED'",
       "(least\\(\\?[^,]*, *|timestamptz <= )clock_timestamp\\(\\)",
       "$1'infinity'"),
+  /** Cancels an order only if Postgres itself has stored everything below the ends. */
+  POSITIONS_IN_DECISION(
+      "set state = 'CANCELLED'",
+      "(?s)not exists \\(\\s*select from unnest.*?where p\\.topic is null\\)",
+      "(true or $0)"),
+  /** Advances a position only from the value that the instance knows. */
+  POSITIONS_IN_STORING("update intake_position p", "and p\\.next_offset = i\\.known", ""),
+  /** Restores published cancellations that Postgres has lost. */
+  READ_BACK("left join order_deadline d", "where d\\.order_id is null", "where false"),
+  /** Does not cancel an order that may have been paid or closed by an undecodable record. */
+  PARKING(
+      "set state = 'CANCELLED'",
+      "not exists \\(select from parked_order p where p\\.order_id = d\\.order_id\\)",
+      "true"),
   /** Keeps a decided event in Postgres until Kafka has acknowledged it. */
   OUTBOX,
+  /** Counts an event or a dead letter as published only once Kafka has acknowledged it. */
+  ACKNOWLEDGEMENT,
   /** Publishes a repeated event under the id of the first one. */
   STABLE_EVENT_IDS,
   /** Settles an order only if it is still pending. */
@@ -27,10 +47,30 @@ enum Safeguard {
   /** Registers an order only once. */
   CREATION_CHECK_IN_REGISTRATION(
       "insert into order_deadline", "where \\w\\.created_at is null", ""),
+  /** Closes an order as stale only if its deadline passed long before it was created. */
+  STALENESS_IN_REGISTRATION(
+      "as stale",
+      "d\\.deadline \\+ interrupted\\.length\\s*< now\\(\\) - (make_interval\\(secs => \\?\\))",
+      "$1 is not null"),
+  /** Stores the rows of a batch that Postgres accepts although it rejects another one. */
+  ISOLATION_OF_REJECTED_ROWS,
+  /** Raises a conflict only if the order is cancelled or closed. */
+  STATE_CHECK_IN_CONFLICTS(
+      "select d.id, d.order_id, d.shard, d.state", "d\\.state", "'CANCELLED' as state"),
   /** Remembers the conflict of a payment after it was published. */
   CONFLICT_DEDUPLICATION,
   /** Commits offsets to Kafka only after the records are stored. */
   KAFKA_COMMIT_AFTER_STORE,
+  /** Keeps settled orders until their deadlines are as old as their decisions have to be. */
+  DEADLINE_IN_PURGE(
+      "where state <> 'PENDING' and deadline is not null",
+      "greatest\\(decided_at, deadline, latest_deadline\\) <",
+      "decided_at <"),
+  /** Closes orders as stale that may have been purged, instead of registering them again. */
+  HORIZON_OF_PURGE(
+      "< (select orders_before from purge_horizon)",
+      "and d\\.deadline < \\(select orders_before from purge_horizon\\)",
+      "and false"),
   /** Stores positions in Postgres in the same transaction as the records. */
   POSTGRES_POSITIONS_WITH_STORE,
   /** Arms due orders again that the decision left pending. */

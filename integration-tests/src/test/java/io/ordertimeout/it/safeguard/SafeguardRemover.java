@@ -1,8 +1,9 @@
 package io.ordertimeout.it.safeguard;
 
+import static org.awaitility.Awaitility.await;
+
 import io.ordertimeout.it.support.Database;
 import io.ordertimeout.it.support.Interceptors;
-import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Shop;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -23,7 +24,9 @@ import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -40,21 +43,37 @@ final class SafeguardRemover {
   static final String DECISION = "set state = 'CANCELLED'";
 
   private static final String REGISTRATION = "created_at is null";
+  private static final String STORE = "insert into order_deadline";
   private static final Pattern LOOKUP_BY_ORDER_ID =
       Pattern.compile("where (\\w\\.)?order_id = any\\(\\?::text\\[]\\)\\s*$");
 
-  private final Database database;
+  private final @Nullable Database database;
+  private final String closedTopic;
   private final Set<Safeguard> removed = ConcurrentHashMap.newKeySet();
   private final Set<Safeguard> effective = ConcurrentHashMap.newKeySet();
   private final AtomicReference<@Nullable IllegalStateException> failure = new AtomicReference<>();
 
-  SafeguardRemover(Scenario scenario) {
-    this.database = scenario.database();
+  /**
+   * Creates a remover that has removed nothing yet.
+   *
+   * @param database only needed for {@link Safeguard#POSTGRES_POSITIONS_WITH_STORE}
+   * @param closedTopic the topic of closings
+   */
+  SafeguardRemover(@Nullable Database database, String closedTopic) {
+    this.database = database;
+    this.closedTopic = closedTopic;
   }
 
   /** Removes safeguards until {@link #restoreAll}. */
   void remove(Safeguard... safeguards) {
     removed.addAll(List.of(safeguards));
+  }
+
+  /** Waits until the removal of a safeguard has taken effect. */
+  void awaitEffect(Safeguard safeguard) {
+    await("an effect of the removal of " + safeguard)
+        .atMost(SabotagedService.PATIENCE)
+        .until(() -> effective.contains(safeguard));
   }
 
   /** Restores one safeguard, which must have been removed effectively. */
@@ -88,7 +107,7 @@ final class SafeguardRemover {
   }
 
   /** Returns whether a safeguard is removed where it is about to take effect. */
-  private boolean isRemoved(Safeguard safeguard) {
+  boolean isRemoved(Safeguard safeguard) {
     if (removed.contains(safeguard)) {
       effective.add(safeguard);
       return true;
@@ -96,6 +115,7 @@ final class SafeguardRemover {
     return false;
   }
 
+  /** The interceptors, to be installed within all others. */
   List<BeanPostProcessor> interceptors() {
     return List.of(
         StatementInterceptor.install(new Statements()),
@@ -104,7 +124,14 @@ final class SafeguardRemover {
         Interceptors.consumers(this::onConsumer));
   }
 
+  /** The interceptors to be installed around all others. */
+  List<BeanPostProcessor> outermostInterceptors() {
+    return List.of(Interceptors.producers(this::onSend));
+  }
+
   private final class Statements implements StatementInterceptor {
+
+    private volatile @Nullable SQLException rejection;
 
     @Override
     public String rewrite(String sql) {
@@ -138,12 +165,27 @@ final class SafeguardRemover {
           && isRemoved(Safeguard.CONFLICT_DEDUPLICATION)) {
         execute(connection, "delete from payment_conflict");
       }
+      SQLException earlier = rejection;
+      if (earlier != null && sql.contains(STORE)) {
+        throw earlier;
+      }
+    }
+
+    /** Without isolation, what is rejected once is rejected with every row of its batch. */
+    @Override
+    public void failed(String sql, SQLException failure) {
+      if (sql.contains(STORE) && isRemoved(Safeguard.ISOLATION_OF_REJECTED_ROWS)) {
+        rejection = failure;
+      }
     }
 
     @Override
     public void after(String sql, Connection connection) throws SQLException {
       if (sql.contains(DECISION) && isRemoved(Safeguard.OUTBOX)) {
         execute(connection, "delete from outbox where kind = 'ORDER_CANCELLED'");
+      }
+      if (sql.contains("update intake_position")) {
+        rejection = null;
       }
     }
 
@@ -154,21 +196,52 @@ final class SafeguardRemover {
     }
   }
 
-  /** Without the gate, the topics end where they begin, so there is no payment to wait for. */
+  /** Without the gate, the topics end where they begin, so there is nothing to wait for. */
+  @SuppressWarnings("unchecked")
   private @Nullable Object onAdmin(MethodInvocation call) throws Throwable {
+    if (call.getMethod().getName().equals("listOffsets")) {
+      Map<TopicPartition, OffsetSpec> asked =
+          new HashMap<>((Map<TopicPartition, OffsetSpec>) call.getArguments()[0]);
+      asked.replaceAll(
+          (partition, end) -> isIgnored(partition.topic()) ? OffsetSpec.earliest() : end);
+      call.getArguments()[0] = asked;
+    }
+    return call.proceed();
+  }
+
+  private boolean isIgnored(String topic) {
+    return isRemoved(Safeguard.WATERMARK_GATE)
+        || (topic.equals(closedTopic) && isRemoved(Safeguard.CLOSINGS_IN_ENDS));
+  }
+
+  /** Without the acknowledgement, whatever happens to a record counts as its publication. */
+  private @Nullable Object onSend(MethodInvocation call) throws Throwable {
     Object[] arguments = call.getArguments();
-    if (call.getMethod().getName().equals("listOffsets") && isRemoved(Safeguard.WATERMARK_GATE)) {
-      Map<Object, OffsetSpec> begins = new HashMap<>();
-      ((Map<?, ?>) arguments[0]).keySet().forEach(p -> begins.put(p, OffsetSpec.earliest()));
-      arguments[0] = begins;
+    if (call.getMethod().getName().equals("send") && isRemoved(Safeguard.ACKNOWLEDGEMENT)) {
+      ProducerRecord<?, ?> record = (ProducerRecord<?, ?>) arguments[0];
+      Callback callback = (Callback) arguments[1];
+      RecordMetadata unknown =
+          new RecordMetadata(
+              new TopicPartition(record.topic(), RecordMetadata.UNKNOWN_PARTITION),
+              -1,
+              -1,
+              -1,
+              -1,
+              -1);
+      arguments[1] =
+          (Callback)
+              (metadata, failure) ->
+                  callback.onCompletion(failure == null ? metadata : unknown, null);
     }
     return call.proceed();
   }
 
   private @Nullable Object onProducer(MethodInvocation call) throws Throwable {
     Object[] arguments = call.getArguments();
-    if (call.getMethod().getName().equals("send") && isRemoved(Safeguard.STABLE_EVENT_IDS)) {
-      ProducerRecord<?, ?> record = (ProducerRecord<?, ?>) arguments[0];
+    if (call.getMethod().getName().equals("send")
+        && arguments[0] instanceof ProducerRecord<?, ?> record
+        && record.headers().lastHeader("ce_id") != null
+        && isRemoved(Safeguard.STABLE_EVENT_IDS)) {
       String eventId = UUID.randomUUID().toString();
       ObjectNode body =
           (ObjectNode)
@@ -206,13 +279,14 @@ final class SafeguardRemover {
   }
 
   private void advancePosition(TopicPartition partition, OffsetAndMetadata next) {
-    database.execute(
-        """
+    Objects.requireNonNull(database)
+        .execute(
+            """
         update intake_position set next_offset = greatest(next_offset, ?)
         where topic = ? and partition = ?
         """,
-        next.offset(),
-        partition.topic(),
-        partition.partition());
+            next.offset(),
+            partition.topic(),
+            partition.partition());
   }
 }

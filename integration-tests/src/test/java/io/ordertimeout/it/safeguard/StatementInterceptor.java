@@ -31,6 +31,9 @@ interface StatementInterceptor {
   /** Called after the statement, with the connection and the transaction that executed it. */
   default void after(String sql, Connection connection) throws SQLException {}
 
+  /** Called when the statement has failed. */
+  default void failed(String sql, SQLException failure) {}
+
   /** Wraps the connections of the service's data source. */
   static BeanPostProcessor install(StatementInterceptor interceptor) {
     return Interceptors.made(
@@ -99,7 +102,13 @@ interface StatementInterceptor {
       arguments[0] = sql;
     }
     interceptor.before(sql, connection);
-    Object result = call.proceed();
+    Object result;
+    try {
+      result = call.proceed();
+    } catch (SQLException e) {
+      interceptor.failed(sql, e);
+      throw e;
+    }
     interceptor.after(sql, connection);
     return result;
   }

@@ -5,32 +5,67 @@ import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.oracle.Verdict;
 import io.ordertimeout.it.oracle.Violation.Kind;
+import io.ordertimeout.it.race.Race;
 import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Shop;
 import io.ordertimeout.it.support.UnreadRecords;
+import io.ordertimeout.it.traffic.Deadlines;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 
-/** Payments that arrived in time, but are not yet read when their orders are due. */
+/** Payments and closings that arrived in time, but are not yet read when their orders are due. */
 @Tag("faults")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class UnreadPaymentsSafeguardIT {
 
   private static final int ORDERS = 10;
+  private static final int ORDERS_OF_RACE = 1_000;
+
+  // Orders that wait for a payment would hold back those of their shard that wait for a closing.
+  private static final int PAID_PARTITION = 0;
+  private static final int CLOSED_PARTITION = 1;
 
   private final Scenario scenario = Scenario.create();
   private final UnreadRecords payments = new UnreadRecords(scenario.topics().paid());
-  private final SabotagedService sabotaged =
-      SabotagedService.start(scenario, List.of(payments.interceptor()));
+  private final UnreadRecords closings = new UnreadRecords(scenario.topics().closed());
+  private final ServiceClock clock = new ServiceClock(scenario);
+  private final WatermarkQuestion question = new WatermarkQuestion(scenario, this::safeguards);
+  private final SabotagedService sabotaged = SabotagedService.start(scenario, interceptors());
+
+  private List<BeanPostProcessor> interceptors() {
+    List<BeanPostProcessor> interceptors = new ArrayList<>();
+    interceptors.add(payments.interceptor());
+    interceptors.add(closings.interceptor());
+    interceptors.add(clock.interceptor());
+    interceptors.addAll(question.interceptors());
+    return interceptors;
+  }
+
+  private SafeguardRemover safeguards() {
+    return sabotaged.safeguards();
+  }
 
   @AfterEach
   void restore() {
+    question.betweenSteps().open();
+    question.readTimeExactly(false);
     payments.unblock();
+    closings.unblock();
+    clock.setAhead(sabotaged, Duration.ZERO);
     sabotaged.safeguards().restoreAll();
   }
 
@@ -40,24 +75,31 @@ class UnreadPaymentsSafeguardIT {
   }
 
   @Test
-  void withAllSafeguardsThePaidOrdersArePaid() {
-    Verdict verdict = run("all-");
-
-    assertThat(verdict.brokenPromises()).isEmpty();
-    assertThat(verdict.inState("PAID")).isEqualTo(ORDERS);
+  void withAllSafeguardsThePaidOrdersArePaidAndTheClosedOnesClosed() {
+    assertSettled(run("all-"));
   }
 
   @Test
-  void withoutTheWatermarkGatePaidOrdersAreCancelled() {
+  void withoutTheWatermarkGatePaidAndClosedOrdersAreCancelled() {
     Verdict verdict = run("gate-", Safeguard.WATERMARK_GATE);
 
     assertThat(verdict.violationCounts())
         .as("%s", verdict)
-        .isEqualTo(Map.of(Kind.PAID_YET_CANCELLED, ORDERS));
+        .isEqualTo(Map.of(Kind.PAID_YET_CANCELLED, ORDERS, Kind.CLOSED_YET_CANCELLED, ORDERS));
   }
 
   @Test
-  void withoutTheStateCheckInTheDecisionOrdersPaidMeanwhileAreCancelled() {
+  void withoutTheClosingsInTheEndsClosedOrdersAreCancelled() {
+    Verdict verdict = run("closings-", Safeguard.CLOSINGS_IN_ENDS);
+
+    assertThat(verdict.violationCounts())
+        .as("%s", verdict)
+        .isEqualTo(Map.of(Kind.CLOSED_YET_CANCELLED, ORDERS));
+    assertThat(verdict.inState("PAID")).isEqualTo(ORDERS);
+  }
+
+  @Test
+  void withoutTheStateCheckInTheDecisionOrdersSettledMeanwhileAreCancelled() {
     Verdict verdict = run("state-", Safeguard.STATE_CHECK_IN_DECISION);
 
     assertThat(verdict.violationCounts())
@@ -66,9 +108,11 @@ class UnreadPaymentsSafeguardIT {
             Map.of(
                 Kind.PAID_YET_CANCELLED,
                 ORDERS,
-                // The row was PAID, then CANCELLED.
-                Kind.DECIDED_TWICE,
+                Kind.CLOSED_YET_CANCELLED,
                 ORDERS,
+                // The row was PAID or CLOSED, then CANCELLED.
+                Kind.DECIDED_TWICE,
+                2 * ORDERS,
                 // The payment found its order pending, so it raised no conflict.
                 Kind.CONFLICT_MISSING,
                 ORDERS));
@@ -76,35 +120,130 @@ class UnreadPaymentsSafeguardIT {
 
   /** The second check is redundant: the gate before the statement keeps the promise alone. */
   @Test
-  void withoutTheWatermarkInTheDecisionThePaidOrdersArePaid() {
-    Verdict verdict = run("watermark-", Safeguard.WATERMARK_IN_DECISION);
+  void withoutTheWatermarkInTheDecisionTheyAreSettled() {
+    assertSettled(run("watermark-", Safeguard.WATERMARK_IN_DECISION));
+  }
 
+  private static void assertSettled(Verdict verdict) {
     assertThat(verdict.brokenPromises()).isEmpty();
     assertThat(verdict.inState("PAID")).isEqualTo(ORDERS);
+    assertThat(verdict.inState("CLOSED")).isEqualTo(ORDERS);
   }
 
   private Verdict run(String prefix, Safeguard... removed) {
+    String paid = prefix + "paid-";
+    String closed = prefix + "closed-";
     sabotaged.safeguards().remove(removed);
     payments.block();
-    // Paid before the deadline is chosen, so the payments are in time on a machine of any speed.
-    sabotaged.pay(prefix, ORDERS);
-    sabotaged.create(prefix, ORDERS, Scenario.in(Duration.ofSeconds(1)));
+    closings.block();
+    // Settled before the deadline is chosen, so in time on a machine of any speed.
+    sabotaged.pay(paid, PAID_PARTITION, ORDERS);
+    sabotaged.closeOrders(closed, CLOSED_PARTITION, ORDERS);
+    Instant deadline = Scenario.in(Duration.ofSeconds(1));
+    sabotaged.create(paid, PAID_PARTITION, ORDERS, deadline);
+    sabotaged.create(closed, CLOSED_PARTITION, ORDERS, deadline);
     await("registration")
         .atMost(SabotagedService.PATIENCE)
         .until(
             () ->
                 sabotaged.count(prefix, "PENDING") + sabotaged.count(prefix, "CANCELLED")
-                    == ORDERS);
+                    == 2 * ORDERS);
     // An order that was registered after its deadline comes to the gate a moment later.
-    double lag = lag() + 0.5;
-    await("the orders to be cancelled, or all of them to wait for their payments")
+    double lagOfPaid = lag(PAID_PARTITION) + 0.5;
+    double lagOfClosed = lag(CLOSED_PARTITION) + 0.5;
+    await("the orders to be cancelled, or all of them to wait")
         .atMost(SabotagedService.PATIENCE)
-        .until(() -> sabotaged.count(prefix, "CANCELLED") == ORDERS || lag() > lag);
+        .until(
+            () ->
+                (sabotaged.count(paid, "CANCELLED") == ORDERS || lag(PAID_PARTITION) > lagOfPaid)
+                    && (sabotaged.count(closed, "CANCELLED") == ORDERS
+                        || lag(CLOSED_PARTITION) > lagOfClosed));
+    payments.unblock();
+    closings.unblock();
+    return sabotaged.judge(prefix);
+  }
+
+  private double lag(int shard) {
+    return sabotaged.service().gauge("order.timeout.watermark.lag", "shard", String.valueOf(shard));
+  }
+
+  @Test
+  void withTheTimeReadBeforeTheEndsAnOrderPaidMeanwhileIsPaid() {
+    payBetweenSteps("time-");
+
+    Verdict verdict = judgeOnceRead("time-");
+    assertThat(verdict.brokenPromises()).isEmpty();
+    assertThat(verdict.inState("PAID")).isEqualTo(1);
+  }
+
+  @Test
+  void withTheTimeReadAfterTheEndsAnOrderPaidMeanwhileIsCancelled() {
+    payBetweenSteps("ends-", Safeguard.TIME_BEFORE_ENDS);
+    sabotaged.awaitStates("ends-", "CANCELLED", 1);
+
+    Verdict verdict = judgeOnceRead("ends-");
+    assertThat(verdict.violationCounts())
+        .as("%s", verdict)
+        .isEqualTo(Map.of(Kind.PAID_YET_CANCELLED, 1));
+  }
+
+  /**
+   * Pays an order in time, but after the first step of the question whether it may be decided; its
+   * deadline passes before the second one. The service asks that early because its clock is ahead.
+   */
+  private void payBetweenSteps(String prefix, Safeguard... removed) {
+    clock.setAhead(sabotaged, Duration.ofMinutes(30));
+    question.readTimeExactly(true);
+    payments.block();
+    sabotaged.safeguards().remove(removed);
+    Instant deadline = Deadlines.afterCreation(scenario);
+    question.betweenSteps().close();
+    sabotaged.create(prefix, 1, deadline);
+    await("the first step")
+        .atMost(SabotagedService.PATIENCE)
+        .until(question.betweenSteps()::isReached);
+    sabotaged.pay(prefix, 1);
+    scenario.awaitPast(deadline);
+    question.betweenSteps().open();
+  }
+
+  private Verdict judgeOnceRead(String prefix) {
     payments.unblock();
     return sabotaged.judge(prefix);
   }
 
-  private double lag() {
-    return sabotaged.service().gauge("order.timeout.watermark.lag");
+  /** The last test, because every verdict contains what Kafka lost. */
+  @Test
+  @Order(Integer.MAX_VALUE)
+  void acknowledgedPaymentsThatKafkaDoesNotKeepAreReported() {
+    sabotaged.create("dropped-", 1, Scenario.in(Duration.ofHours(1)));
+    try (Shop shop = scenario.transactionalShop()) {
+      shop.transactions().beginTransaction();
+      RecordMetadata payment = shop.paid("dropped-0", "p");
+      shop.transactions().abortTransaction();
+      sabotaged.oracle().acknowledgements().commit(payment);
+    }
+
+    Verdict verdict = sabotaged.judge("dropped-");
+
+    assertThat(verdict.violationCounts())
+        .as("%s", verdict)
+        .isEqualTo(Map.of(Kind.LOST_BY_KAFKA, 1));
+  }
+
+  /** The traffic of {@link Race} breaks no promise while all safeguards are in place. */
+  @Test
+  void withoutTheWatermarkGatePaymentsLoseTheRaceAgainstExpiry() {
+    sabotaged.safeguards().remove(Safeguard.WATERMARK_GATE);
+    payments.block();
+    Race.run(scenario, sabotaged.oracle().acknowledgements(), ORDERS_OF_RACE);
+    sabotaged.awaitStates("order-", "CANCELLED", ORDERS_OF_RACE);
+    payments.unblock();
+
+    Verdict verdict = sabotaged.judge("order-");
+
+    assertThat(verdict.violationCounts())
+        .as("%s", verdict)
+        .containsOnlyKeys(Kind.PAID_YET_CANCELLED);
   }
 }

@@ -217,6 +217,17 @@ public final class Scenario implements AutoCloseable {
     return Shop.await(shop.send(payment(orderId, partition)));
   }
 
+  /** Publishes a closing in the given partition; returns when it is in Kafka. */
+  public RecordMetadata closeOrder(String orderId, int partition) {
+    return Shop.await(
+        shop.send(
+            new ProducerRecord<>(
+                topics.closed(),
+                partition,
+                Shop.utf8(orderId),
+                Shop.json(Map.of("orderId", orderId, "reason", "CUSTOMER")))));
+  }
+
   /** A payment in the given partition, for any shop to publish. */
   public ProducerRecord<byte[], byte[]> payment(String orderId, int partition) {
     return new ProducerRecord<>(

@@ -23,6 +23,14 @@ import org.springframework.util.FileSystemUtils;
  */
 public final class ServiceLauncher {
 
+  /**
+   * System property: the names of safeguards that the started services lack. Whatever they do is a
+   * test of the tests.
+   */
+  private static final String WITHOUT = "service.without";
+
+  private static final String SERVICE = OrderServiceApplication.class.getName();
+  private static final String SERVICE_WITHOUT = "io.ordertimeout.it.safeguard.ServiceWithout";
   private static final Duration PATIENCE = Duration.ofMinutes(3);
   private static final List<String> JVM_OPTIONS =
       List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
@@ -41,28 +49,35 @@ public final class ServiceLauncher {
 
   /** The command that starts the service; settings are to be added to it. */
   public static List<String> service(List<String> jvmOptions) {
+    String without = System.getProperty(WITHOUT);
+    if (without != null) {
+      List<String> options = new ArrayList<>(jvmOptions);
+      options.add("-D" + WITHOUT + "=" + without);
+      return test(options, SERVICE_WITHOUT);
+    }
     ServiceLauncher launcher = Holder.SHARED;
-    return launcher.command(jvmOptions, launcher.classPath, OrderServiceApplication.class);
+    return launcher.command(jvmOptions, launcher.classPath, SERVICE);
   }
 
   /** The command that starts the service with classes of its own in front of the service's. */
   static List<String> service(List<String> jvmOptions, Path classes) {
     ServiceLauncher launcher = Holder.SHARED;
-    return launcher.command(
-        jvmOptions,
-        classes + File.pathSeparator + launcher.classPath,
-        OrderServiceApplication.class);
+    return launcher.command(jvmOptions, classes + File.pathSeparator + launcher.classPath, SERVICE);
   }
 
   /** The command that starts a main class of the tests which starts the service itself. */
   public static List<String> test(List<String> jvmOptions, Class<?> mainClass) {
+    return test(jvmOptions, mainClass.getName());
+  }
+
+  private static List<String> test(List<String> jvmOptions, String mainClass) {
     ServiceLauncher launcher = Holder.SHARED;
     String classPath =
         launcher.classPath + File.pathSeparator + System.getProperty("java.class.path");
     return launcher.command(jvmOptions, classPath, mainClass);
   }
 
-  private List<String> command(List<String> jvmOptions, String path, Class<?> mainClass) {
+  private List<String> command(List<String> jvmOptions, String path, String mainClass) {
     List<String> command = new ArrayList<>();
     command.add(ChildProcess.JAVA);
     command.addAll(JVM_OPTIONS);
@@ -70,7 +85,7 @@ public final class ServiceLauncher {
       command.add("-XX:SharedArchiveFile=" + archive);
     }
     command.addAll(jvmOptions);
-    command.addAll(List.of("-cp", path, mainClass.getName()));
+    command.addAll(List.of("-cp", path, mainClass));
     return command;
   }
 
@@ -107,10 +122,7 @@ public final class ServiceLauncher {
   private void writeArchive() {
     try (Scenario scenario = Scenario.create()) {
       List<String> command =
-          command(
-              List.of("-Xmx256m", "-XX:ArchiveClassesAtExit=" + archive),
-              classPath,
-              OrderServiceApplication.class);
+          command(List.of("-Xmx256m", "-XX:ArchiveClassesAtExit=" + archive), classPath, SERVICE);
       ServiceProcess trial =
           ServiceProcess.startCommand("service-archive", command, scenario.settings());
       trial.awaitReady();

@@ -6,22 +6,30 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.common.TopicPartition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
-/** Keeps the service from reading one of its topics, while it reads everything else. */
+/**
+ * Keeps the service from reading one of its topics, or one partition of it, while it reads
+ * everything else.
+ */
 public final class UnreadRecords implements AutoCloseable {
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  private final String topic;
+  private final Predicate<TopicPartition> unread;
   private final AtomicInteger pollsWithoutTopic = new AtomicInteger();
   private volatile boolean blocked;
 
   public UnreadRecords(String topic) {
-    this.topic = topic;
+    this.unread = partition -> partition.topic().equals(topic);
+  }
+
+  public UnreadRecords(TopicPartition partition) {
+    this.unread = partition::equals;
   }
 
   public BeanPostProcessor interceptor() {
@@ -36,9 +44,7 @@ public final class UnreadRecords implements AutoCloseable {
 
   private void beforePoll(Consumer<?, ?> consumer) {
     Set<TopicPartition> partitions =
-        consumer.assignment().stream()
-            .filter(partition -> partition.topic().equals(topic))
-            .collect(Collectors.toSet());
+        consumer.assignment().stream().filter(unread).collect(Collectors.toSet());
     if (partitions.isEmpty()) {
       return; // another consumer, or one without an assignment
     }
