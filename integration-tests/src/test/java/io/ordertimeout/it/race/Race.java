@@ -20,8 +20,7 @@ public final class Race {
   /** Creates that many orders and pays them close to their deadlines. */
   public static void run(Scenario scenario, Acknowledgements acknowledgements, int orders) {
     try (Traffic traffic =
-        Traffic.start(
-            scenario, acknowledgements, PROFILE, SEED, ORDERS_PER_SECOND, orders)) {
+        Traffic.start(scenario, acknowledgements, PROFILE, SEED, ORDERS_PER_SECOND, orders)) {
       traffic.awaitLimit(PATIENCE);
       traffic.finish();
     }
