@@ -12,6 +12,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import kafka.server.KafkaConfig;
 import kafka.server.KafkaRaftServer;
 import org.apache.kafka.common.Uuid;
@@ -47,6 +49,31 @@ public final class EmbeddedKafka implements AutoCloseable {
   public record ProxiedListener(int port, int advertisedPort) {}
 
   /**
+   * Place in a cluster of brokers that are all controllers as well. Every partition has a replica
+   * on each of them, and accepts records while a majority has it.
+   *
+   * @param clusterId the same for all brokers, in Kafka's format of UUIDs
+   * @param nodeId 1 for the first broker
+   * @param controllerPorts ports of all controllers, in the order of their node ids
+   */
+  public record Member(String clusterId, int nodeId, List<Integer> controllerPorts) {
+
+    public Member {
+      controllerPorts = List.copyOf(controllerPorts);
+    }
+
+    private int controllerPort() {
+      return controllerPorts.get(nodeId - 1);
+    }
+
+    private String voters() {
+      return IntStream.rangeClosed(1, controllerPorts.size())
+          .mapToObj(id -> voter(id, controllerPorts.get(id - 1)))
+          .collect(Collectors.joining(","));
+    }
+  }
+
+  /**
    * Additional listener with TLS, SASL or both.
    *
    * @param name listener name in capitals
@@ -71,23 +98,27 @@ public final class EmbeddedKafka implements AutoCloseable {
   private final @Nullable ProxiedListener proxied;
   private final List<SecuredListener> secured;
   private final @Nullable EmbeddedKafka first;
+  private final @Nullable Member member;
   private @Nullable KafkaRaftServer server;
   private int controllerPort;
 
   EmbeddedKafka(Path directory, int preferredPort) throws IOException {
-    this(directory, preferredPort, null, List.of(), null);
+    this(directory, preferredPort, null, List.of(), null, null);
   }
 
   /** Creates a broker with secured listeners in addition to the plaintext one. */
   public EmbeddedKafka(Path directory, int preferredPort, List<SecuredListener> secured)
       throws IOException {
-    this(directory, preferredPort, null, secured, null);
+    this(directory, preferredPort, null, secured, null, null);
   }
 
-  /** Creates a broker with an additional listener for clients that connect through a proxy. */
-  public EmbeddedKafka(Path directory, int preferredPort, @Nullable ProxiedListener proxied)
+  /**
+   * Creates a broker of a cluster with an additional listener for clients that connect through a
+   * proxy.
+   */
+  public EmbeddedKafka(Path directory, int preferredPort, ProxiedListener proxied, Member member)
       throws IOException {
-    this(directory, preferredPort, proxied, List.of(), null);
+    this(directory, preferredPort, proxied, List.of(), null, member);
   }
 
   private EmbeddedKafka(
@@ -95,20 +126,22 @@ public final class EmbeddedKafka implements AutoCloseable {
       int preferredPort,
       @Nullable ProxiedListener proxied,
       List<SecuredListener> secured,
-      @Nullable EmbeddedKafka first)
+      @Nullable EmbeddedKafka first,
+      @Nullable Member member)
       throws IOException {
     this.directory = Files.createDirectories(directory.toAbsolutePath().normalize());
     this.port = Ports.free("Kafka", preferredPort);
     this.proxied = proxied;
     this.secured = List.copyOf(secured);
     this.first = first;
+    this.member = member;
   }
 
   /**
    * Creates a second broker of this cluster, which has no controller and needs this one running.
    */
   EmbeddedKafka second(Path secondDirectory) throws IOException {
-    return new EmbeddedKafka(secondDirectory, 0, null, List.of(), this);
+    return new EmbeddedKafka(secondDirectory, 0, null, List.of(), this, null);
   }
 
   /** Returns {@code host:port} of the plaintext listener. */
@@ -124,7 +157,7 @@ public final class EmbeddedKafka implements AutoCloseable {
     if (!Files.exists(directory.resolve("meta.properties"))) {
       format();
     }
-    controllerPort = first == null ? Ports.any() : first.controllerPort();
+    controllerPort = chooseControllerPort();
     KafkaRaftServer starting = new KafkaRaftServer(KafkaConfig.fromProps(settings()), Time.SYSTEM);
     try {
       starting.startup();
@@ -134,6 +167,13 @@ public final class EmbeddedKafka implements AutoCloseable {
           "Cannot start Kafka on port " + port + " with data directory " + directory, e);
     }
     server = starting;
+  }
+
+  private int chooseControllerPort() {
+    if (member != null) {
+      return member.controllerPort();
+    }
+    return first == null ? Ports.any() : first.controllerPort();
   }
 
   private synchronized int controllerPort() {
@@ -160,12 +200,12 @@ public final class EmbeddedKafka implements AutoCloseable {
       new Formatter()
           .setPrintStream(discarded)
           .setNodeId(nodeId())
-          .setClusterId(first == null ? Uuid.randomUuid().toString() : first.clusterId())
+          .setClusterId(clusterIdToFormatWith())
           .setReleaseVersion(MetadataVersion.LATEST_PRODUCTION)
           .setControllerListenerName(CONTROLLER)
           .setMetadataLogDirectory(directory.toString())
           .addDirectory(directory.toString())
-          // A static quorum with one voter, whose port changes with every start.
+          // A static quorum: the port of a single voter changes with every start.
           .setHasDynamicQuorum(false)
           .setIgnoreFormatted(true)
           .run();
@@ -175,7 +215,21 @@ public final class EmbeddedKafka implements AutoCloseable {
   }
 
   private int nodeId() {
+    if (member != null) {
+      return member.nodeId();
+    }
     return first == null ? FIRST : SECOND;
+  }
+
+  private static String voter(int id, int port) {
+    return id + "@" + Ports.LOOPBACK + ":" + port;
+  }
+
+  private String clusterIdToFormatWith() throws IOException {
+    if (member != null) {
+      return member.clusterId();
+    }
+    return first == null ? Uuid.randomUuid().toString() : first.clusterId();
   }
 
   private String clusterId() throws IOException {
@@ -191,7 +245,9 @@ public final class EmbeddedKafka implements AutoCloseable {
     Properties settings = new Properties();
     settings.setProperty("node.id", String.valueOf(nodeId()));
     settings.setProperty("process.roles", first == null ? "broker,controller" : "broker");
-    settings.setProperty("controller.quorum.voters", FIRST + "@" + controller);
+    settings.setProperty(
+        "controller.quorum.voters",
+        member == null ? voter(FIRST, controllerPort) : member.voters());
     settings.setProperty("controller.listener.names", CONTROLLER);
     settings.setProperty("inter.broker.listener.name", CLIENTS);
     String listeners = CLIENTS + "://" + bootstrapServers();
@@ -228,13 +284,18 @@ public final class EmbeddedKafka implements AutoCloseable {
     settings.setProperty("auto.create.topics.enable", "false");
     settings.setProperty("group.initial.rebalance.delay.ms", "0");
     settings.setProperty("offsets.topic.num.partitions", "5");
-    settings.setProperty("offsets.topic.replication.factor", "1");
     settings.setProperty("transaction.state.log.num.partitions", "5");
-    settings.setProperty("transaction.state.log.replication.factor", "1");
-    settings.setProperty("transaction.state.log.min.isr", "1");
     settings.setProperty("share.coordinator.state.topic.num.partitions", "5");
-    settings.setProperty("share.coordinator.state.topic.replication.factor", "1");
-    settings.setProperty("share.coordinator.state.topic.min.isr", "1");
+    int brokers = member == null ? 1 : member.controllerPorts().size();
+    String replicas = String.valueOf(brokers);
+    settings.setProperty("default.replication.factor", replicas);
+    settings.setProperty("offsets.topic.replication.factor", replicas);
+    settings.setProperty("transaction.state.log.replication.factor", replicas);
+    settings.setProperty("share.coordinator.state.topic.replication.factor", replicas);
+    String majority = String.valueOf(brokers / 2 + 1);
+    settings.setProperty("min.insync.replicas", majority);
+    settings.setProperty("transaction.state.log.min.isr", majority);
+    settings.setProperty("share.coordinator.state.topic.min.isr", majority);
     return settings;
   }
 }

@@ -2,6 +2,7 @@ package io.ordertimeout.it.chaos;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
@@ -9,8 +10,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Half an hour of faults from a random seed. The system properties {@code chaos.minutes}, {@code
- * chaos.seed} and {@code chaos.rate} change the duration, the seed and the orders per second.
+ * Half an hour of faults from a random seed, every fault at least once. The system properties
+ * {@code chaos.minutes}, {@code chaos.seed} and {@code chaos.rate} change the duration, the seed
+ * and the orders per second.
  */
 @Tag("endurance")
 class ChaosEnduranceIT {
@@ -20,6 +22,7 @@ class ChaosEnduranceIT {
   void everyPromiseIsKeptUnderRandomFaults() throws IOException, InterruptedException {
     Duration length = Duration.ofMinutes(Long.getLong("chaos.minutes", 30));
     long seed = Long.getLong("chaos.seed", ThreadLocalRandom.current().nextLong(1_000_000));
-    new Chaos(length, seed, Integer.getInteger("chaos.rate", 500)).assertPromisesAreKept();
+    int rate = Integer.getInteger("chaos.rate", 500);
+    new Chaos(length, List.of(Fault.values()), seed, rate).assertPromisesAreKept();
   }
 }

@@ -8,17 +8,21 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A minute and a half of random faults; the system property {@code chaos.seed} varies them. */
+/**
+ * A minute of random faults, at least those that come first; the system property {@code chaos.seed}
+ * varies the others.
+ */
 @Tag("faults")
 @Order(1)
 class ChaosIT {
 
-  private static final Duration LENGTH = Duration.ofSeconds(90);
-  private static final int ORDERS_PER_SECOND = 500;
+  private static final Duration LENGTH = Duration.ofMinutes(1);
+  private static final int ORDERS_PER_SECOND = 300;
 
   @Test
   @Timeout(value = 15, unit = TimeUnit.MINUTES)
   void everyPromiseIsKeptUnderRandomFaults() throws IOException, InterruptedException {
-    new Chaos(LENGTH, Long.getLong("chaos.seed", 1), ORDERS_PER_SECOND).assertPromisesAreKept();
+    new Chaos(LENGTH, FaultScript.FIRST, Long.getLong("chaos.seed", 6), ORDERS_PER_SECOND)
+        .assertPromisesAreKept();
   }
 }

@@ -8,16 +8,27 @@ enum Fault {
   ROLLING_RESTART,
   SCALED_OUT,
   SCALED_IN,
+  /** One broker, for less or more than its session with the controller. */
+  BROKER_KILLED,
+  /** The broker that leads a partition of an input topic, until another one leads it. */
+  LEADER_KILLED,
+  /** One broker, until the controller gives it up; it then runs on with what it knew. */
+  BROKER_FROZEN,
+  /** One broker refuses the services, while the brokers reach each other. */
+  BROKER_REFUSED,
+  /** One broker does not answer the services, while the brokers reach each other. */
+  BROKER_BLACK_HOLE,
+  /** All brokers at once. */
   KAFKA_KILLED,
+  KAFKA_CUT,
+  KAFKA_REFUSED,
+  KAFKA_BLACK_HOLE,
   POSTGRES_CRASHED,
   /** A failover to a standby that lacks the latest commits. */
   POSTGRES_FAILED_OVER_WITH_LOSS,
   /** A failover to a standby that has all commits, because they waited for it. */
   POSTGRES_FAILED_OVER,
-  KAFKA_CUT,
   POSTGRES_CUT,
-  KAFKA_REFUSED,
   POSTGRES_REFUSED,
-  KAFKA_BLACK_HOLE,
   POSTGRES_BLACK_HOLE
 }

@@ -39,11 +39,12 @@ class CrashIT {
       ServiceProcess process = scenario.startProcess();
       process.awaitReady();
       oracle.recordForbiddenChanges();
+      // The process has just started.
+      oracle.disturbed();
       try (Traffic traffic =
           Traffic.start(scenario, oracle.acknowledgements(), PROFILE, SEED, ORDERS_PER_SECOND)) {
         for (int i = 0; i < KILLS; i++) {
           awaitCancellations(oracle);
-          oracle.disturbed();
           process.kill();
           process = scenario.startProcess();
         }

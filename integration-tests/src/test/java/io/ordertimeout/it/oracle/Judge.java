@@ -142,9 +142,7 @@ final class Judge {
   private void pending() {
     if (isSettled()) {
       broken(Kind.LOST, "pending although it was paid or closed");
-    } else if (creation == null) {
-      broken(Kind.UNEXPLAINED_STATE, "pending without a creation");
-    } else if (!creation.deadline().isAfter(now) && order.doubts().isEmpty()) {
+    } else if (creation != null && !creation.deadline().isAfter(now) && order.doubts().isEmpty()) {
       broken(Kind.LOST, "pending at " + now + " although its deadline has passed");
     }
   }

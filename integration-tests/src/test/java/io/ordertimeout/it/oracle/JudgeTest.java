@@ -567,6 +567,134 @@ class JudgeTest {
     }
   }
 
+  @Nested
+  class WrongDecisions {
+
+    @Test
+    void anUnknownState() {
+      created();
+      row("OPEN", DECIDED, null);
+      assertBroken(Kind.WRONG_FIELDS);
+    }
+
+    @Test
+    void cancelledWithoutACreation() {
+      paid("p1", LATE);
+      row = new OrderRow("CANCELLED", null, null, DECIDED, null);
+      publish("e1", DECIDED, DECIDED);
+      conflicts.add(
+          new Conflict(position("conflict"), LATE, "e2", "p1", LATE_KIND, LATE, null, null, null));
+      assertBroken(Kind.UNEXPLAINED_STATE);
+    }
+
+    @Test
+    void cancelledWithoutATime() {
+      created();
+      row("CANCELLED", null, null);
+      cancellations.add(cancellation("PAYMENT_TIMEOUT", CREATED, null));
+      assertBroken(Kind.WRONG_FIELDS, Kind.WRONG_FIELDS);
+    }
+
+    @Test
+    void anotherReason() {
+      created();
+      row("CANCELLED", DECIDED, null);
+      cancellations.add(cancellation("OTHER", CREATED, DECIDED));
+      assertBroken(Kind.WRONG_FIELDS);
+    }
+
+    @Test
+    void anotherTimeOfCreation() {
+      created();
+      row("CANCELLED", DECIDED, null);
+      cancellations.add(cancellation("PAYMENT_TIMEOUT", DECIDED, DECIDED));
+      assertBroken(Kind.WRONG_FIELDS);
+    }
+
+    private Cancellation cancellation(
+        String reason, Instant createdAt, @Nullable Instant cancelledAt) {
+      return new Cancellation(
+          position("cancelled"), DECIDED, "e1", reason, createdAt, DEADLINE, cancelledAt, null);
+    }
+  }
+
+  @Nested
+  class WrongConflicts {
+
+    @Test
+    void wrongHeaders() {
+      cancelledAndPaid();
+      add(LATE, DEADLINE, DECIDED, "ce_id differs from the event id");
+      assertBroken(Kind.WRONG_FIELDS);
+    }
+
+    @Test
+    void theTimeOfAnotherPayment() {
+      cancelledAndPaid();
+      Instant later = LATE.plusSeconds(1);
+      paid("p2", later);
+      conflict("e3", "p2", later, LATE_KIND);
+      add(later, DEADLINE, DECIDED, null);
+      assertBroken(Kind.WRONG_FIELDS);
+    }
+
+    @Test
+    void anotherDeadlineOfACancelledOrder() {
+      cancelledAndPaid();
+      add(LATE, DEADLINE.minusSeconds(1), DECIDED, null);
+      assertBroken(Kind.WRONG_FIELDS);
+    }
+
+    @Test
+    void anotherTimeOfCancellation() {
+      cancelledAndPaid();
+      add(LATE, DEADLINE, DECIDED.plusMillis(1), null);
+      assertBroken(Kind.WRONG_FIELDS);
+    }
+
+    @Test
+    void anotherDeadlineOfAClosedOrder() {
+      closedAndPaid();
+      add(LATE, DEADLINE.minusSeconds(1), null, null);
+      assertBroken(Kind.WRONG_FIELDS);
+    }
+
+    @Test
+    void aTimeOfCancellationOfAClosedOrder() {
+      closedAndPaid();
+      add(LATE, DEADLINE, DECIDED, null);
+      assertBroken(Kind.WRONG_FIELDS);
+    }
+
+    private void cancelledAndPaid() {
+      created();
+      paid("p1", LATE);
+      cancelled();
+    }
+
+    private void closedAndPaid() {
+      created();
+      closed(IN_TIME);
+      paid("p1", LATE);
+      row("CLOSED", IN_TIME, null);
+    }
+
+    private void add(
+        Instant paidAt, Instant deadline, @Nullable Instant cancelledAt, @Nullable String fault) {
+      conflicts.add(
+          new Conflict(
+              position("conflict"),
+              LATE,
+              "e2",
+              "p1",
+              LATE_KIND,
+              paidAt,
+              deadline,
+              cancelledAt,
+              fault));
+    }
+  }
+
   @Test
   void aViolationContainsTheWholeHistory() {
     created();
@@ -618,7 +746,7 @@ class JudgeTest {
             position("conflict"), LATE, eventId, paymentId, kind, paidAt, DEADLINE, DECIDED, null));
   }
 
-  private void row(String state, Instant decidedAt, @Nullable String paymentId) {
+  private void row(String state, @Nullable Instant decidedAt, @Nullable String paymentId) {
     row = new OrderRow(state, CREATED, DEADLINE, decidedAt, paymentId);
   }
 

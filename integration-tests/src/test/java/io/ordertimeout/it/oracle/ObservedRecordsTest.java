@@ -68,6 +68,15 @@ class ObservedRecordsTest {
   }
 
   @Test
+  void reportsTheKeyOfAnotherOrder() {
+    records.add(record(TOPICS.cancelled(), "b", "{\"orderId\":\"a\"}"), APPENDED);
+    records.add(record(TOPICS.conflict(), null, "{\"orderId\":\"a\"}"), APPENDED);
+    OrderHistory order = histories(Map.of()).get(0);
+    assertThat(order.cancellations().get(0).fault()).contains("key differs");
+    assertThat(order.conflicts().get(0).fault()).contains("key differs");
+  }
+
+  @Test
   void acceptsGarbageThatWasDeadLetteredUnchanged() {
     garbage("nonsense");
     letter(0, "nonsense", DeadLetterJudge.GARBAGE_HEADER, "yes");

@@ -122,6 +122,34 @@ class VerdictTest {
   }
 
   @Test
+  void aRunMayDoWithoutWhatIsNotRequired() {
+    Verdict verdict = verdict();
+    verdict.require(new ShareBounds(0, 0, 0, 0));
+    assertThat(verdict.brokenPromises()).isEmpty();
+  }
+
+  @Test
+  void theCancellationOfAnUnknownOrderHasNoLateness() {
+    OrderHistory order = cancelled("a", "e1", 20_000);
+    Verdict verdict =
+        verdict(
+            new OrderHistory(
+                "a",
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                order.cancellations(),
+                List.of(),
+                null,
+                false));
+    assertThat(verdict.undisturbedCancellations()).isZero();
+    assertThat(verdict.violations())
+        .extracting(Violation::kind)
+        .containsExactly(Kind.DECIDED_TWICE);
+  }
+
+  @Test
   void countsOrdersThatAreCancelledCloseToAPayment() {
     OrderHistory cancelled = cancelled("a", "e1", 20);
     Payment payment =

@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ExecutionException;
@@ -98,7 +99,7 @@ public final class Scenario implements AutoCloseable {
         .forEach(
             topic ->
                 all.add(
-                    new NewTopic(topic, PARTITIONS, (short) 1)
+                    newTopic(topic)
                         .configs(
                             Map.of(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "LogAppendTime"))));
     topics
@@ -106,9 +107,14 @@ public final class Scenario implements AutoCloseable {
         .forEach(
             letters ->
                 all.add(
-                    new NewTopic(letters, PARTITIONS, (short) 1)
+                    newTopic(letters)
                         .configs(Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, "2097152"))));
     createTopics(all);
+  }
+
+  /** With as many replicas as is the brokers' default. */
+  private static NewTopic newTopic(String topic) {
+    return new NewTopic(topic, Optional.of(PARTITIONS), Optional.empty());
   }
 
   public void createTopics(Collection<NewTopic> newTopics) {
@@ -358,7 +364,7 @@ public final class Scenario implements AutoCloseable {
     awaitQuiet();
   }
 
-  /** {@code host:port} of the broker, as the test reaches it. */
+  /** {@code host:port} of the brokers, as the test reaches them. */
   public String bootstrapServers() {
     return environment.bootstrapServers();
   }
@@ -389,15 +395,19 @@ public final class Scenario implements AutoCloseable {
   }
 
   /** The consumer group of the services, which leave a group whose coordinator does not work. */
-  private String groupId() {
-    if (database.count("select count(*) from pg_tables where tablename = 'order_deadline'") == 0) {
-      return name;
-    }
-    long generation =
-        database.count(
-            "select coalesce(max(generation), 1) from consumer_group_generation where group_id = ?",
-            name);
+  public String groupId() {
+    long generation = groupGeneration();
     return generation == 1 ? name : name + ".g" + generation;
+  }
+
+  /** How many consumer groups the services have used. */
+  public long groupGeneration() {
+    if (database.count("select count(*) from pg_tables where tablename = 'order_deadline'") == 0) {
+      return 1;
+    }
+    return database.count(
+        "select coalesce(max(generation), 1) from consumer_group_generation where group_id = ?",
+        name);
   }
 
   /** The end offsets of the input topics. */

@@ -15,6 +15,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.TreeSet;
+import tools.jackson.databind.json.JsonMapper;
 
 /** The service as a process of its own, which can be killed and frozen. */
 public final class ServiceProcess implements Instance, AutoCloseable {
@@ -72,6 +75,28 @@ public final class ServiceProcess implements Instance, AutoCloseable {
       return (int) metric("order_timeout_owned_shards").orElse(0);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+  }
+
+  /**
+   * What an instance reports of itself.
+   *
+   * @param shards the shards that it owns
+   */
+  public record Readiness(boolean ready, Set<Integer> shards) {}
+
+  /** Whether it is ready, and its shards; neither if it does not answer. */
+  public Readiness readiness() {
+    try {
+      HttpResponse<String> answer = get("health/readiness");
+      Set<Integer> shards = new TreeSet<>();
+      JsonMapper.shared()
+          .readTree(answer.body())
+          .at("/components/ownedShards/details/owned")
+          .forEach(shard -> shards.add(shard.asInt()));
+      return new Readiness(answer.statusCode() == 200, shards);
+    } catch (IOException e) {
+      return new Readiness(false, Set.of());
     }
   }
 

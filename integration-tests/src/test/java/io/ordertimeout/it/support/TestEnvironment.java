@@ -15,7 +15,7 @@ import org.testcontainers.postgresql.PostgreSQLContainer;
  * otherwise. The system property {@code test.platform} overrides that: {@code auto} (default),
  * {@code testcontainers} or {@code embedded}.
  *
- * @param bootstrapServers {@code host:port} of the broker
+ * @param bootstrapServers {@code host:port} of the brokers, separated by commas
  * @param jdbcUrl of a database whose user may create other databases
  */
 public record TestEnvironment(
