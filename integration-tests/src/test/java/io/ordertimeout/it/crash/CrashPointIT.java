@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class CrashPointIT {
 
-  private static final int CRASHING_AT_ONCE = 3;
+  private static final int CRASHING_AT_ONCE = 2;
 
   private final ExecutorService threads = Executors.newFixedThreadPool(CRASHING_AT_ONCE);
   private final Map<CrashPoint, Future<Crash>> crashes = new EnumMap<>(CrashPoint.class);
