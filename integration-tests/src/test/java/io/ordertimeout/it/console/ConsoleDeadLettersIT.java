@@ -20,7 +20,7 @@ import org.junit.jupiter.api.TestInstance;
 @Tag("chromium")
 class ConsoleDeadLettersIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   private final Console console = Console.open();
   private final Scenario scenario = console.scenario();

@@ -24,7 +24,7 @@ import java.util.regex.Pattern;
  */
 final class Visit implements AutoCloseable {
 
-  private static final double PATIENCE_MILLIS = 30_000;
+  private static final double PATIENCE_MILLIS = 60_000;
 
   private final BrowserContext context;
   private final Page page;

@@ -13,7 +13,7 @@ import java.util.List;
 /** The service as a child process that ends itself at a {@link CrashPoint}. */
 final class CrashingProcess {
 
-  private static final Duration LIFETIME = Duration.ofMinutes(3);
+  private static final Duration LIFETIME = Duration.ofMinutes(5);
 
   private CrashingProcess() {}
 

@@ -29,7 +29,7 @@ final class SampleOrders {
 
   private static final int ORDERS_PER_KIND = 6;
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final String TRACE = "trace";
 
   private final Scenario scenario;

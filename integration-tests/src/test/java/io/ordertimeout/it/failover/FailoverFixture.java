@@ -29,7 +29,7 @@ import org.junit.jupiter.api.TestInstance;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class FailoverFixture {
 
-  static final Duration PATIENCE = Duration.ofSeconds(45);
+  static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private final String kafka = TestEnvironment.shared().bootstrapServers();
 

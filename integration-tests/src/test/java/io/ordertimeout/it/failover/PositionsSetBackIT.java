@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 @Tag("faults")
 class PositionsSetBackIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(45);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private Scenario scenario;
   private Database database;

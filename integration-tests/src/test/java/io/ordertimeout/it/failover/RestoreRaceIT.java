@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 @Tag("faults")
 class RestoreRaceIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   private static final String WAITING_FOR_LOCKS =
       "select count(*) from pg_stat_activity"

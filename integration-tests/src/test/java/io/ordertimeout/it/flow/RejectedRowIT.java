@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 class RejectedRowIT {
 
   private static final int OTHERS = 100;
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   private final Scenario scenario = Scenario.create();
   private final Database database = scenario.database();

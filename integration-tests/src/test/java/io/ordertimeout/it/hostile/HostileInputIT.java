@@ -41,7 +41,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 @ExtendWith(LogCapture.class)
 class HostileInputIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   private static final List<String> ORDER_IDS =
       List.of(

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
  */
 class AddedPartitionsIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final int MORE = Scenario.PARTITIONS + 2;
   private static final int ADDED = Scenario.PARTITIONS + 1;
 

@@ -31,7 +31,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 /** Several instances of the service that share the shards. */
 class InstancesIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final String REBUILT = "order.timeout.rebuilt.orders";
   private static final int ORDERS_PER_SHARD = 20;
 

@@ -33,7 +33,7 @@ final class ModelChecker {
   private static final String LARGEST = "SplitBrain";
 
   private static final Path WORK = Path.of("target", "model");
-  private static final Duration TIMEOUT = Duration.ofMinutes(4);
+  private static final Duration TIMEOUT = Duration.ofMinutes(10);
   private static final String NO_MUTANT = "Without = {}";
 
   private static final Pattern VIOLATED = Pattern.compile("Error: Invariant (\\w+) is violated");

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 /** Requests of operators that Postgres does not answer delay no decision. */
 class BusyApiIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final int REQUESTS = 20;
 
   private static final String WAITING_FOR_LOCKS =

@@ -26,7 +26,7 @@ import tools.jackson.databind.JsonNode;
 @Order(30)
 class ExpiryCircuitBreakerIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final int ORDERS = 200;
   private static final Instant LATER = Scenario.in(Duration.ofHours(1));
 

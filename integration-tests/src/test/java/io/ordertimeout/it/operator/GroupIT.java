@@ -15,7 +15,7 @@ import tools.jackson.databind.JsonNode;
 /** An operator moves the instances to the next generation of their consumer group. */
 class GroupIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final String ADVANCE = "/api/group/advance";
 
   @Test

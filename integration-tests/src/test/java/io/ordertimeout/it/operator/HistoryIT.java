@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /** The audit log, and the pauses, holds and outages that are over. */
 class HistoryIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   private final Scenario scenario = Scenario.create();
   private final Database database = scenario.database();

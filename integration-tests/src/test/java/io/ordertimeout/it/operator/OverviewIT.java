@@ -32,7 +32,7 @@ import tools.jackson.databind.json.JsonMapper;
 @Order(40)
 class OverviewIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private final Scenario scenario = Scenario.create();
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /** A pause of expiry holds for all instances, whichever of them took the request. */
 class PausedInstancesIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   @Test
   void aPauseHoldsAllInstancesAtOnceAndOutlivesThem() {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 /** Deadlines that passed during an outage of the service. */
 class AfterOutageIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final String[] EXTENDING = {
     "order-timeout.expiry.after-outage", "extend-by-outage",
     "order-timeout.expiry.outage-after", "10s"

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ErrorsInLoopsIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   /** Where errors occur, and the steps that report them. */
   @SuppressWarnings("ImmutableEnumChecker")

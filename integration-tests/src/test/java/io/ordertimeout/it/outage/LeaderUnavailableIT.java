@@ -48,7 +48,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Order(20)
 class LeaderUnavailableIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   /** How long the service may wait for the offsets of the partition without a leader. */
   private static final Duration QUESTION_TIMEOUT = Duration.ofSeconds(20);

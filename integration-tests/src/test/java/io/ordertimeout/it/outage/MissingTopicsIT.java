@@ -23,7 +23,7 @@ class MissingTopicsIT {
 
   private static final int ROUNDS = 5;
   private static final int BAD_RECORDS = 50;
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   /** Less than Kafka's producer waits for the metadata of a single record's topic. */
   private static final Duration PROMPT = Duration.ofSeconds(8);

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 @Order(30)
 class OutageIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private static EmbeddedPlatform platform;
 

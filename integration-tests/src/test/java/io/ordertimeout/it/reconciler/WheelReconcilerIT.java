@@ -23,7 +23,7 @@ import org.junit.jupiter.api.TestInstance;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class WheelReconcilerIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   private final Scenario scenario = Scenario.create();
   private final Database database = scenario.database();

@@ -39,7 +39,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 @ExtendWith(LogCapture.class)
 class SecuredKafkaIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final String USER = "order-timeout";
 
   @TempDir private static Path directory;

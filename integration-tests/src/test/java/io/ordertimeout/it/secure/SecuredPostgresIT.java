@@ -27,7 +27,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 @ExtendWith(LogCapture.class)
 class SecuredPostgresIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   @TempDir private static Path directory;
 

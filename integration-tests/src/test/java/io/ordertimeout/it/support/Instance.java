@@ -7,7 +7,7 @@ import java.time.Duration;
 /** A running instance of the service, which owns shards and shares them with other instances. */
 public sealed interface Instance permits Service, ServiceProcess {
 
-  Duration PATIENCE = Duration.ofSeconds(60);
+  Duration PATIENCE = Duration.ofMinutes(2);
 
   /** The number of shards that it owns. */
   int ownedShards();

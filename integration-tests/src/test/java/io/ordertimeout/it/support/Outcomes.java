@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /** All events that the service publishes in one scenario, from the beginning. Thread-safe. */
 public final class Outcomes implements AutoCloseable {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   private final TopicNames topics;
   private final Consumer<byte[], byte @Nullable []> consumer;

@@ -21,7 +21,7 @@ import org.springframework.util.FileSystemUtils;
  */
 public final class PostgresPair implements AutoCloseable {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private final Path directory;
   private final Thread cleaner = new Thread(this::release, "pair-cleaner");

@@ -44,7 +44,7 @@ public final class Scenario implements AutoCloseable {
 
   public static final int PARTITIONS = 3;
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private final TestEnvironment environment;
   private final TestEnvironment ofServices;

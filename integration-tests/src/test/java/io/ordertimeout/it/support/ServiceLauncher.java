@@ -31,7 +31,7 @@ public final class ServiceLauncher {
 
   private static final String SERVICE = OrderServiceApplication.class.getName();
   private static final String SERVICE_WITHOUT = "io.ordertimeout.it.safeguard.ServiceWithout";
-  private static final Duration PATIENCE = Duration.ofMinutes(3);
+  private static final Duration PATIENCE = Duration.ofMinutes(5);
   private static final List<String> JVM_OPTIONS =
       List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
 

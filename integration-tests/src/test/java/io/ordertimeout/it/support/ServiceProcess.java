@@ -22,7 +22,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** The service as a process of its own, which can be killed and frozen. */
 public final class ServiceProcess implements Instance, AutoCloseable {
 
-  private static final Duration START_PATIENCE = Duration.ofMinutes(3);
+  private static final Duration START_PATIENCE = Duration.ofMinutes(5);
   private static final Duration STOP_PATIENCE = Duration.ofMinutes(1);
   private static final Duration ANSWER_PATIENCE = Duration.ofSeconds(5);
 

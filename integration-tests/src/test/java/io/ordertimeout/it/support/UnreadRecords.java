@@ -18,7 +18,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
  */
 public final class UnreadRecords implements AutoCloseable {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   private final Predicate<TopicPartition> unread;
   private final AtomicInteger pollsWithoutTopic = new AtomicInteger();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("faults")
 class WallClockIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final Duration TEN_MINUTES = Duration.ofMinutes(10);
 
   @TempDir private Path directory;

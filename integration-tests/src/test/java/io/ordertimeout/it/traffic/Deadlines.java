@@ -12,7 +12,7 @@ import java.util.UUID;
 /** Deadlines that suit the speed of the machine, so that tests neither race with them nor wait. */
 public final class Deadlines {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final Duration SHORTEST = Duration.ofSeconds(2);
   private static final int FACTOR = 4;
 

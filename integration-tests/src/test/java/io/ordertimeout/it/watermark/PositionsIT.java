@@ -31,7 +31,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 @Order(10)
 class PositionsIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   private final Scenario scenario = Scenario.create();
   private final Database database = scenario.database();

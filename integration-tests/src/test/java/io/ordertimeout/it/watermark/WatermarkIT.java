@@ -31,7 +31,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 @Order(50)
 class WatermarkIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final int ORDERS = 300;
   private static final int OTHER_PAYMENTS = 6_000;
   private static final String[] SMALL_BATCHES = {"order-timeout.intake.batch-size", "100"};
