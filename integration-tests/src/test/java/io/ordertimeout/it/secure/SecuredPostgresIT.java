@@ -27,6 +27,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 @ExtendWith(LogCapture.class)
 class SecuredPostgresIT {
 
+  private static final String REJECTED = "password authentication failed for user";
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   @TempDir private static Path directory;
@@ -123,7 +124,7 @@ class SecuredPostgresIT {
 
       assertThatThrownBy(() -> scenario.startService(as(scenario, password)))
           .rootCause()
-          .hasMessageContaining("password authentication failed for user");
+          .hasMessageContaining(REJECTED);
     }
     Secrets.of(password).assertNotIn(output);
   }
@@ -136,12 +137,15 @@ class SecuredPostgresIT {
       try (Service service = scenario.startService(as(scenario, password))) {
         service.awaitReady(true);
         changePassword(scenario, password());
-        scenario
-            .database()
-            .execute(
-                "do $$ begin perform pg_terminate_backend(pid) from pg_stat_activity"
-                    + " where usename = '%s'; end $$".formatted(scenario.name()));
-        awaitReported(service, output, "password authentication failed for user");
+        // Also those that were being opened with the old password.
+        await("a rejected connection")
+            .atMost(PATIENCE)
+            .until(
+                () -> {
+                  endConnections(scenario);
+                  return output.getAll().contains(REJECTED);
+                });
+        awaitReported(service, output, REJECTED);
 
         changePassword(scenario, password);
 
@@ -150,6 +154,14 @@ class SecuredPostgresIT {
       }
     }
     Secrets.of(password).assertNotIn(output);
+  }
+
+  private static void endConnections(Scenario scenario) {
+    scenario
+        .database()
+        .execute(
+            "do $$ begin perform pg_terminate_backend(pid) from pg_stat_activity"
+                + " where usename = '%s'; end $$".formatted(scenario.name()));
   }
 
   /** Waits until the service reports the failure in its log and its health. */
