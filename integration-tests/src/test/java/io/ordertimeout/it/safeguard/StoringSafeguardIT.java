@@ -207,19 +207,18 @@ class StoringSafeguardIT {
    * the purge must not be purged; those with sooner deadlines must not be registered again.
    */
   private void purgeAndCreateAgain(String prefix, Safeguard... removed) {
-    clock.setAhead(sabotaged, AHEAD);
     Instant sooner = Scenario.in(Duration.ofMinutes(30));
     Instant later = Scenario.in(Duration.ofHours(12));
     sabotaged.create(prefix + "later-", ORDERS, later);
-    sabotaged.pay(prefix + "later-", ORDERS);
-    sabotaged.awaitStates(prefix + "later-", "PAID", ORDERS);
-    sabotaged.safeguards().remove(removed);
     sabotaged.create(prefix + "sooner-", ORDERS, sooner);
-    sabotaged.pay(prefix + "sooner-", ORDERS);
-    Map<TopicPartition, Long> ends = scenario.inputEnds();
-    await("the purge")
-        .atMost(SabotagedService.PATIENCE)
-        .until(() -> scenario.committed(ends) && rows(prefix + "sooner-") == 0);
+    for (String kind : List.of("later-", "sooner-")) {
+      sabotaged.pay(prefix + kind, ORDERS);
+      // A payment that is stored after the purge of its order would be one of an unknown order.
+      sabotaged.awaitStates(prefix + kind, "PAID", ORDERS);
+    }
+    sabotaged.safeguards().remove(removed);
+    clock.setAhead(sabotaged, AHEAD);
+    await("the purge").atMost(SabotagedService.PATIENCE).until(() -> rows(prefix + "sooner-") == 0);
     sabotaged.create(prefix + "later-", ORDERS, later);
     sabotaged.create(prefix + "sooner-", ORDERS, sooner);
     Map<TopicPartition, Long> again = scenario.inputEnds();
