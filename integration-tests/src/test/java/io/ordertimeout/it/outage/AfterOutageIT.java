@@ -101,6 +101,40 @@ class AfterOutageIT {
     }
   }
 
+  @Test
+  @Tag("faults")
+  void aBacklogLargerThanMemoryIsPublishedWithoutWaitingForTheNextSweep() {
+    // More than one page of a sweep, of which the first exceeds the queues.
+    long events = 12_000;
+    database.execute(
+        """
+        with cancelled as (
+          insert into order_deadline (
+            order_id, shard, state, created_at, deadline, policy, decided_at, decided_by)
+          select
+            'order-' || i, i %% 3, 'CANCELLED', now() - interval '1 h', now() - interval '1 min',
+            'DEFAULT', now() - interval '1 min', 'EXPIRY'
+          from generate_series(1, %d) as i
+          returning order_id, shard, created_at, deadline, decided_at
+        )
+        insert into outbox (kind, order_id, shard, created_at, deadline, cancelled_at, written_at)
+        select 'ORDER_CANCELLED', order_id, shard, created_at, deadline, decided_at, decided_at
+        from cancelled
+        """
+            .formatted(events));
+
+    try (Service service =
+        scenario.startService(
+            "order-timeout.outbox.queue-capacity",
+            "2000",
+            "order-timeout.outbox.sweep-interval",
+            "1h")) {
+      await("the backlog").atMost(PATIENCE).until(() -> database.outboxRows() == 0);
+      assertThat(scenario.outcomes().cancelled()).hasSizeGreaterThanOrEqualTo((int) events);
+      service.awaitReady(true);
+    }
+  }
+
   private String text(String column, String table) {
     return database.text(
         "select to_json(%s at time zone 'UTC')#>>'{}' || 'Z' from %s where shard = 0"

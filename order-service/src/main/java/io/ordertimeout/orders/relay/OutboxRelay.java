@@ -379,13 +379,14 @@ public class OutboxRelay extends BackgroundLoop {
     }
     int room = room();
     int found = 0;
+    @Nullable OutboxEvent withoutRoom = null;
     for (OutboxEvent event : page.events()) {
       rejected.find(event);
       if (inFlight.contains(event.key())) {
         continue;
       }
-      if (found == room) {
-        sweep.continueSoon();
+      if (found >= room) {
+        withoutRoom = event;
         break;
       }
       inFlight.add(event.key());
@@ -396,7 +397,9 @@ public class OutboxRelay extends BackgroundLoop {
     if (found > 0) {
       log.info("Found {} events left in the outbox; publishing them", found);
     }
-    if (page.isLast()) {
+    if (withoutRoom != null) {
+      sweep.continueSoonFrom(withoutRoom);
+    } else if (page.isLast()) {
       rejected.endSweep();
       reportSuccess();
     } else if (found > 0) {

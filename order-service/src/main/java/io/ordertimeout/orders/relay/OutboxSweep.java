@@ -75,6 +75,14 @@ final class OutboxSweep {
     dueIn(SOON);
   }
 
+  /**
+   * Requests a page that begins with that event after a moment, because the event found no room.
+   */
+  void continueSoonFrom(OutboxEvent event) {
+    readUpTo = event.id() - 1;
+    continueSoon();
+  }
+
   private void dueIn(Duration delay) {
     long at = System.nanoTime() + delay.toNanos();
     if (at - dueNanos < 0) {
