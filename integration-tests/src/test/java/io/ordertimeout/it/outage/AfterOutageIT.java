@@ -7,6 +7,7 @@ import io.ordertimeout.it.support.Database;
 import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
+import io.ordertimeout.orders.relay.OutboxRelay;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -106,6 +107,41 @@ class AfterOutageIT {
   void aBacklogLargerThanMemoryIsPublishedWithoutWaitingForTheNextSweep() {
     // More than one page of a sweep, of which the first exceeds the queues.
     long events = 12_000;
+    leaveInOutbox(events);
+
+    try (Service service = startServiceThatSweepsOnce()) {
+      await("the backlog").atMost(PATIENCE).until(() -> database.outboxRows() == 0);
+      assertThat(scenario.outcomes().cancelled()).hasSizeGreaterThanOrEqualTo((int) events);
+      service.awaitReady(true);
+    }
+  }
+
+  @Test
+  @Tag("faults")
+  void theBacklogOfAShardThatIsTakenOverDuringASweepIsPublishedWithoutWaitingForTheNextSweep() {
+    try (Service service = startServiceThatSweepsOnce()) {
+      service.awaitReady(true);
+      OutboxRelay relay = service.bean(OutboxRelay.class);
+      relay.abandon(0);
+      relay.abandon(1);
+      relay.abandon(2);
+      leaveInOutbox(12_000);
+      relay.adopt(0);
+      await("the sweep's begin").atMost(PATIENCE).until(() -> database.outboxRows() < 12_000);
+      assertThat(database.outboxRows()).isGreaterThan(8_000);
+
+      relay.adopt(1);
+      relay.adopt(2);
+      await("the backlog").atMost(PATIENCE).until(() -> database.outboxRows() == 0);
+    }
+  }
+
+  private Service startServiceThatSweepsOnce() {
+    return scenario.startService(
+        "order-timeout.outbox.queue-capacity", "2000", "order-timeout.outbox.sweep-interval", "1h");
+  }
+
+  private void leaveInOutbox(long events) {
     database.execute(
         """
         with cancelled as (
@@ -122,17 +158,6 @@ class AfterOutageIT {
         from cancelled
         """
             .formatted(events));
-
-    try (Service service =
-        scenario.startService(
-            "order-timeout.outbox.queue-capacity",
-            "2000",
-            "order-timeout.outbox.sweep-interval",
-            "1h")) {
-      await("the backlog").atMost(PATIENCE).until(() -> database.outboxRows() == 0);
-      assertThat(scenario.outcomes().cancelled()).hasSizeGreaterThanOrEqualTo((int) events);
-      service.awaitReady(true);
-    }
   }
 
   private String text(String column, String table) {

@@ -186,6 +186,11 @@ public final class Service implements Instance, AutoCloseable {
     return context.getBean(MeterRegistry.class);
   }
 
+  /** A part of it, for tests that drive it in ways that no input can. */
+  public <T> T bean(Class<T> type) {
+    return context.getBean(type);
+  }
+
   /** Stops it gracefully. */
   @Override
   public void close() {

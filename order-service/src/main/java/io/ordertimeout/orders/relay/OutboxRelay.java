@@ -140,7 +140,7 @@ public class OutboxRelay extends BackgroundLoop {
   public void adopt(int shard) {
     shards.add(shard);
     adopted = true;
-    sweep.requestNow();
+    sweep.restart();
   }
 
   /** Ends the responsibility for the shard. */
@@ -400,6 +400,7 @@ public class OutboxRelay extends BackgroundLoop {
     if (withoutRoom != null) {
       sweep.continueSoonFrom(withoutRoom);
     } else if (page.isLast()) {
+      sweep.end();
       rejected.endSweep();
       reportSuccess();
     } else if (found > 0) {

@@ -5,14 +5,16 @@ import io.ordertimeout.orders.outbox.OutboxRows;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The search for events that a crash, an outage or a full queue left in the outbox: when it is due,
  * and which page of the outbox it reads next.
  *
  * <p>A sweep reads the rows of the owned shards by id, page by page. Sweeps are due periodically,
- * and earlier on request. Requests may come from any thread; all other methods are confined to the
- * relay's thread.
+ * and earlier on request. A request during a sweep leads to another one after it, because the rows
+ * in question may precede those that are read next. Requests may come from any thread; all other
+ * methods are confined to the relay's thread.
  */
 final class OutboxSweep {
 
@@ -36,7 +38,15 @@ final class OutboxSweep {
   private final Runnable wakeUp;
 
   private volatile long dueNanos = System.nanoTime();
-  private volatile boolean followUp;
+
+  /** Whether a sweep is requested that has not begun. */
+  private volatile boolean requested;
+
+  /** Whether the next page has to begin a sweep. */
+  private volatile boolean fromStart;
+
+  /** When the sweep is due that follows a requested one; null if none does. */
+  private @Nullable Long followUpNanos;
 
   /** The last row that the current sweep has read; 0 between two sweeps. */
   private long readUpTo;
@@ -53,15 +63,22 @@ final class OutboxSweep {
     this.wakeUp = wakeUp;
   }
 
-  /** Requests a page now, and another once rows that are being written now exceed the grace. */
-  void requestNow() {
-    followUp = true;
+  /**
+   * Requests a sweep now, in place of the current one, and another once rows that are being written
+   * now exceed the grace.
+   */
+  void restart() {
+    fromStart = true;
+    requested = true;
     continueNow();
   }
 
-  /** Requests a page soon, and another once rows that are being written now exceed the grace. */
+  /**
+   * Requests a sweep soon, after the current one, and another once rows that are being written now
+   * exceed the grace.
+   */
   void requestSoon() {
-    followUp = true;
+    requested = true;
     continueSoon();
   }
 
@@ -84,17 +101,14 @@ final class OutboxSweep {
   }
 
   private void dueIn(Duration delay) {
-    long at = System.nanoTime() + delay.toNanos();
+    dueAt(System.nanoTime() + delay.toNanos());
+  }
+
+  private synchronized void dueAt(long at) {
     if (at - dueNanos < 0) {
       dueNanos = at;
     }
     wakeUp.run();
-  }
-
-  /** Requests a sweep of the whole outbox now. */
-  void restart() {
-    readUpTo = 0;
-    requestNow();
   }
 
   /** Returns whether the next page has to be read now. */
@@ -105,16 +119,36 @@ final class OutboxSweep {
   /** Reads the next page; if that fails, it is due again soon. */
   Page next(Set<Integer> shards) {
     dueNanos = System.nanoTime() + interval.toNanos();
-    if (followUp && !shards.isEmpty()) {
-      // Rows that the previous owner or this instance has just written exceed the grace by then.
-      followUp = false;
-      dueIn(GRACE);
+    if (fromStart) {
+      fromStart = false;
+      readUpTo = 0;
     }
     boolean isFirst = readUpTo == 0;
+    if (isFirst) {
+      begin();
+    }
     List<OutboxEvent> events = shards.isEmpty() ? List.of() : read(shards);
     boolean isLast = events.size() < PAGE_SIZE;
     readUpTo = isLast ? 0 : events.get(events.size() - 1).id();
     return new Page(events, isFirst, isLast);
+  }
+
+  private void begin() {
+    followUpNanos = null;
+    if (requested) {
+      // Rows that the previous owner or this instance has just written exceed the grace by then.
+      requested = false;
+      followUpNanos = System.nanoTime() + GRACE.toNanos();
+    }
+  }
+
+  /** Records that all events of the current sweep's last page are accepted. */
+  void end() {
+    if (requested) {
+      continueSoon();
+    } else if (followUpNanos != null) {
+      dueAt(followUpNanos);
+    }
   }
 
   private List<OutboxEvent> read(Set<Integer> shards) {
