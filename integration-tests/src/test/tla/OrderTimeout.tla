@@ -762,4 +762,7 @@ Decided(o) ==
 P1_EveryOrderIsDecided == \A o \in Orders : <>[]Decided(o)
 
 Symmetric == Permutations(Instances)
+
+\* What eight steps lead to.
+ShortPaths == TLCGet("level") <= 8
 =============================================================================

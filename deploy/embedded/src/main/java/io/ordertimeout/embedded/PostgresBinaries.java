@@ -12,6 +12,8 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
 import org.slf4j.Logger;
@@ -24,6 +26,9 @@ import org.tukaani.xz.XZInputStream;
  */
 final class PostgresBinaries {
   private static final Logger log = LoggerFactory.getLogger(PostgresBinaries.class);
+
+  /** Of the archives that this JVM has read, which takes tenths of a second. */
+  private static final Map<String, String> DIGESTS = new ConcurrentHashMap<>();
 
   private final Path directory;
 
@@ -96,13 +101,19 @@ final class PostgresBinaries {
   }
 
   private static String digest(String archive) throws IOException {
+    String known = DIGESTS.get(archive);
+    if (known != null) {
+      return known;
+    }
     try (InputStream stream = open(archive)) {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");
       byte[] buffer = new byte[1 << 16];
       for (int read = stream.read(buffer); read >= 0; read = stream.read(buffer)) {
         digest.update(buffer, 0, read);
       }
-      return HexFormat.of().formatHex(digest.digest());
+      String result = HexFormat.of().formatHex(digest.digest());
+      DIGESTS.put(archive, result);
+      return result;
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException(e);
     }

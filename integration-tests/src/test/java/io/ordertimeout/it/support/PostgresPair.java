@@ -60,6 +60,7 @@ public final class PostgresPair implements AutoCloseable {
       PostgresPair pair = new PostgresPair();
       Runtime.getRuntime().addShutdownHook(pair.cleaner);
       pair.primary.start();
+      pair.direct("").checkPasswordsQuickly();
       // For a standby that begins to replicate some time after the backup that it is made from.
       pair.execute("alter system set wal_keep_size = '256MB'");
       pair.execute("select pg_reload_conf()");

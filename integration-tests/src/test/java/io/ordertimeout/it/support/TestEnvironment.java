@@ -73,10 +73,16 @@ public record TestEnvironment(
       postgres.execute("alter system set " + setting + " = off");
     }
     postgres.execute("select pg_reload_conf()");
-    // Checking a password costs both sides thousands of hashes otherwise.
-    postgres.execute(
-        "set scram_iterations = 1; alter user \"%s\" password '%s'"
-            .formatted(username, password.replace("'", "''")));
+    checkPasswordsQuickly();
+  }
+
+  /** Has Postgres check passwords by one hash; thousands would take a tenth of the tests' time. */
+  TestEnvironment checkPasswordsQuickly() {
+    Database.admin(this)
+        .execute(
+            "set scram_iterations = 1; alter user \"%s\" password '%s'"
+                .formatted(username, password.replace("'", "''")));
+    return this;
   }
 
   /**
@@ -85,7 +91,11 @@ public record TestEnvironment(
    */
   public static TestEnvironment of(EmbeddedPlatform platform) {
     return new TestEnvironment(
-        platform.bootstrapServers(), platform.jdbcUrl(), platform.username(), platform.password());
+            platform.bootstrapServers(),
+            platform.jdbcUrl(),
+            platform.username(),
+            platform.password())
+        .checkPasswordsQuickly();
   }
 
   // Testcontainers removes them when the JVM ends.

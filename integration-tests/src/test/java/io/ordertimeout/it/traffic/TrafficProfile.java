@@ -71,7 +71,8 @@ public record TrafficProfile(
         Duration.ofSeconds(1),
         0,
         0,
-        new ShareBounds(0.1, 0.1, 0.6, 0));
+        // A busy machine pays late; a few hundred of each are a race, too.
+        new ShareBounds(0.02, 0.02, 0.6, 0));
   }
 
   OrderFate draw(RandomGenerator random) {
