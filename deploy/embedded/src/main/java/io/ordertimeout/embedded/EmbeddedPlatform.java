@@ -25,7 +25,7 @@ public final class EmbeddedPlatform implements AutoCloseable {
   private final DirectoryLock lock;
   private final EmbeddedKafka kafka;
   private final EmbeddedPostgres postgres;
-  private @Nullable Thread cleaner;
+  private @Nullable EndOfJvm cleaner;
 
   private EmbeddedPlatform(
       Path directory,
@@ -63,9 +63,7 @@ public final class EmbeddedPlatform implements AutoCloseable {
       throw new UncheckedIOException(e);
     }
     EmbeddedPlatform platform = start(directory, true, 0, 0);
-    Thread cleaner = new Thread(platform::release, "platform-cleaner");
-    platform.cleaner = cleaner;
-    Runtime.getRuntime().addShutdownHook(cleaner);
+    platform.cleaner = EndOfJvm.release("platform-cleaner", platform::release);
     return platform;
   }
 
@@ -183,15 +181,10 @@ public final class EmbeddedPlatform implements AutoCloseable {
   /** Stops Kafka, then Postgres. */
   @Override
   public void close() {
-    Thread hook = cleaner;
-    if (hook != null) {
-      try {
-        Runtime.getRuntime().removeShutdownHook(hook);
-      } catch (IllegalStateException e) {
-        return; // the JVM is shutting down, so the hook releases the servers
-      }
+    EndOfJvm end = cleaner;
+    if (end == null || end.cancel()) {
+      release();
     }
-    release();
   }
 
   private synchronized void release() {

@@ -11,11 +11,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Pausing expiry, ending pauses and lifting holds. */
 @Tag("chromium")
+@Order(30)
 class ConsolePausesIT {
 
   private final Console console = Console.open();

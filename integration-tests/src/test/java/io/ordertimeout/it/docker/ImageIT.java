@@ -21,12 +21,14 @@ import java.util.Objects;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.config.TopicConfig;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The images of the Dockerfile, built and run without Docker. */
 @Tag("faults")
+@Order(30)
 class ImageIT {
 
   /** The exit code that a shell reports for a process ended by SIGTERM. */

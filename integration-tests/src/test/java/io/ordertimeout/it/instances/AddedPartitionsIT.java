@@ -17,6 +17,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Test;
  * Partitions added to topics in use. The payment of an existing order may then be in a partition
  * with another number than its order, which the service has not read yet.
  */
+@Order(40)
 class AddedPartitionsIT {
 
   private static final Duration PATIENCE = Duration.ofMinutes(2);

@@ -26,6 +26,7 @@ import java.util.stream.Collectors;
 import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -37,6 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag("prometheus")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Order(25)
 class ExpressionsIT {
 
   private static final Duration PATIENCE = Duration.ofMinutes(2);

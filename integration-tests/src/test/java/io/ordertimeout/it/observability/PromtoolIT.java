@@ -9,11 +9,13 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The deployed files and the service's metrics, checked by promtool. */
 @Tag("prometheus")
+@Order(25)
 class PromtoolIT {
 
   private static final String OWN = "order_timeout_";

@@ -25,6 +25,7 @@ import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -37,6 +38,7 @@ import org.springframework.boot.test.system.CapturedOutput;
  */
 @Tag("faults")
 @ExtendWith(LogCapture.class)
+@Order(25)
 class SecuredKafkaIT {
 
   private static final Duration PATIENCE = Duration.ofMinutes(2);

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -25,6 +26,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 /** Postgres over TLS, whose certificate the service verifies. */
 @Tag("faults")
 @ExtendWith(LogCapture.class)
+@Order(25)
 class SecuredPostgresIT {
 
   private static final String REJECTED = "password authentication failed for user";

@@ -1,5 +1,6 @@
 package io.ordertimeout.it.support;
 
+import io.ordertimeout.embedded.EndOfJvm;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -16,11 +17,11 @@ public final class ChildProcess {
       Path.of(System.getProperty("java.home"), "bin", "java").toString();
 
   private final Process process;
-  private final Thread reaper;
+  private final EndOfJvm reaper;
 
   private ChildProcess(Process process) {
     this.process = process;
-    this.reaper = new Thread(process::destroyForcibly, "reaper");
+    this.reaper = EndOfJvm.release("reaper", process::destroyForcibly);
   }
 
   /** Starts it; its output is appended to the log file of that name. */
@@ -33,14 +34,11 @@ public final class ChildProcess {
     try {
       Path log = log(logName);
       Files.createDirectories(log.getParent());
-      ChildProcess child =
-          new ChildProcess(
-              builder
-                  .redirectErrorStream(true)
-                  .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
-                  .start());
-      Runtime.getRuntime().addShutdownHook(child.reaper);
-      return child;
+      return new ChildProcess(
+          builder
+              .redirectErrorStream(true)
+              .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
+              .start());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -82,11 +80,7 @@ public final class ChildProcess {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    try {
-      Runtime.getRuntime().removeShutdownHook(reaper);
-    } catch (IllegalStateException e) {
-      // This JVM ends.
-    }
+    reaper.cancel();
   }
 
   /** Asks it to end (SIGTERM) and kills it otherwise. Returns whether it ended by itself. */

@@ -3,6 +3,7 @@ package io.ordertimeout.it.support;
 import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.embedded.EmbeddedKafka;
+import io.ordertimeout.embedded.EndOfJvm;
 import io.ordertimeout.embedded.Ports;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -43,7 +44,7 @@ public final class KafkaCluster implements AutoCloseable {
   private final Path directory;
   private final List<Broker> brokers;
   private final Admin admin;
-  private final Thread cleaner = new Thread(this::release, "cluster-cleaner");
+  private final EndOfJvm cleaner;
 
   private KafkaCluster() throws IOException {
     directory = Files.createTempDirectory("order-timeout-cluster");
@@ -54,12 +55,12 @@ public final class KafkaCluster implements AutoCloseable {
             .mapToObj(id -> new Broker(new EmbeddedKafka.Member(clusterId, id, controllers)))
             .toList();
     admin = Admin.create(Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers()));
+    cleaner = EndOfJvm.release("cluster-cleaner", this::release);
   }
 
   public static KafkaCluster start() {
     try {
       KafkaCluster cluster = new KafkaCluster();
-      Runtime.getRuntime().addShutdownHook(cluster.cleaner);
       cluster.startAll();
       return cluster;
     } catch (IOException e) {
@@ -130,12 +131,9 @@ public final class KafkaCluster implements AutoCloseable {
 
   @Override
   public void close() {
-    try {
-      Runtime.getRuntime().removeShutdownHook(cleaner);
-    } catch (IllegalStateException e) {
-      return; // The JVM is shutting down, and the hook releases everything.
+    if (cleaner.cancel()) {
+      release();
     }
-    release();
   }
 
   private void release() {

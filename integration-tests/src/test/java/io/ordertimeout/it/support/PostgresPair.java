@@ -3,6 +3,7 @@ package io.ordertimeout.it.support;
 import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.embedded.EmbeddedPostgres;
+import io.ordertimeout.embedded.EndOfJvm;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -24,7 +25,7 @@ public final class PostgresPair implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private final Path directory;
-  private final Thread cleaner = new Thread(this::release, "pair-cleaner");
+  private final EndOfJvm cleaner;
   private final TcpProxy clients;
   private final TcpProxy test;
   private final TcpProxy replication;
@@ -40,6 +41,7 @@ public final class PostgresPair implements AutoCloseable {
     clients = TcpProxy.to(primary.port());
     test = TcpProxy.to(primary.port());
     replication = TcpProxy.to(primary.port());
+    cleaner = EndOfJvm.release("pair-cleaner", this::release);
   }
 
   /**
@@ -58,7 +60,6 @@ public final class PostgresPair implements AutoCloseable {
   public static PostgresPair startDurable() {
     try {
       PostgresPair pair = new PostgresPair();
-      Runtime.getRuntime().addShutdownHook(pair.cleaner);
       pair.primary.start();
       pair.direct("").checkPasswordsQuickly();
       // For a standby that begins to replicate some time after the backup that it is made from.
@@ -295,12 +296,9 @@ public final class PostgresPair implements AutoCloseable {
 
   @Override
   public void close() {
-    try {
-      Runtime.getRuntime().removeShutdownHook(cleaner);
-    } catch (IllegalStateException e) {
-      return; // The JVM is shutting down, and the hook releases everything.
+    if (cleaner.cancel()) {
+      release();
     }
-    release();
   }
 
   private void release() {

@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * equals a wrong clock of its own machine. The time functions of one database are replaced by
  * functions that add an offset from a table.
  */
+@Order(25)
 class DatabaseClockIT {
 
   private static final Duration PATIENCE = Duration.ofMinutes(2);
