@@ -27,7 +27,7 @@ import org.tukaani.xz.XZInputStream;
 final class PostgresBinaries {
   private static final Logger log = LoggerFactory.getLogger(PostgresBinaries.class);
 
-  /** Of the archives that this JVM has read, which takes tenths of a second. */
+  /** The digests of the archives that this JVM has read, by name. */
   private static final Map<String, String> DIGESTS = new ConcurrentHashMap<>();
 
   private final Path directory;

@@ -67,7 +67,7 @@ class ModelIT {
           "Purge",
           "Progress");
 
-  /** Large configurations; others count their actions, or their own short paths do. */
+  /** The actions of large configurations are not counted, which would take almost as long again. */
   private static final Set<String> UNCOUNTED =
       Set.of("SplitBrain", "TwoFailovers", "SecondPayment");
 

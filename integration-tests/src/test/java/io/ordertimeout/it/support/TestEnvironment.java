@@ -76,7 +76,7 @@ public record TestEnvironment(
     checkPasswordsQuickly();
   }
 
-  /** Has Postgres check passwords by one hash; thousands would take a tenth of the tests' time. */
+  /** Has Postgres and its clients compute one hash to check a password, instead of thousands. */
   TestEnvironment checkPasswordsQuickly() {
     Database.admin(this)
         .execute(
