@@ -1,8 +1,8 @@
-package io.ordertimeout.it.model;
+package io.ordertimeout.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ordertimeout.it.model.ModelChecker.Outcome;
+import io.ordertimeout.model.ModelChecker.Outcome;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,8 +23,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Order;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,11 +30,9 @@ import org.junit.jupiter.params.provider.FieldSource;
 
 /**
  * Checks the specification of the protocol in every state that it can reach: the promises hold, no
- * safeguard can be left out, and every action can happen. The README in {@code src/test/tla}
- * explains the specification.
+ * safeguard can be left out, and every action can happen. The README of this module explains the
+ * specification.
  */
-@Order(0)
-@Tag("faults")
 @Timeout(value = 20, unit = TimeUnit.MINUTES)
 class ModelIT {
 
@@ -185,7 +181,7 @@ class ModelIT {
 
   @Test
   void theReadmeExplainsEveryActionPromiseAndSafeguard() throws IOException {
-    String readme = Files.readString(ModelChecker.DIRECTORY.resolve("README.md"));
+    String readme = Files.readString(Path.of("README.md"));
     Set<String> names = new TreeSet<>(actions());
     names.addAll(safeguards());
     names.addAll(CONFIGURATIONS);

@@ -1,6 +1,5 @@
-package io.ordertimeout.it.model;
+package io.ordertimeout.model;
 
-import io.ordertimeout.it.support.ChildProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URISyntaxException;
@@ -12,6 +11,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -25,11 +25,14 @@ import tlc2.TLC;
 final class ModelChecker {
 
   /** The directory of the specification and its configurations. */
-  static final Path DIRECTORY = Path.of("src", "test", "tla");
+  static final Path DIRECTORY = Path.of("src", "main", "tla");
 
   static final String MODULE = "OrderTimeout";
 
-  private static final Path WORK = Path.of("target", "model");
+  private static final Path WORK = Path.of("target", "tlc");
+  private static final Path LOGS = Path.of("target", "logs");
+  private static final String JAVA =
+      Path.of(System.getProperty("java.home"), "bin", "java").toString();
   private static final Duration TIMEOUT = Duration.ofMinutes(10);
   private static final String NO_MUTANT = "Without = {}";
   private static final List<String> COUNT = List.of("-coverage", "1");
@@ -103,9 +106,9 @@ final class ModelChecker {
           directory.resolve(MODULE + ".tla"),
           StandardCopyOption.REPLACE_EXISTING);
       Files.writeString(directory.resolve("model.cfg"), configuration);
-      Path log = ChildProcess.log("model-" + name).toAbsolutePath();
-      Files.deleteIfExists(log);
-      runTlc(name, directory, options);
+      Path log = LOGS.resolve(name + ".log").toAbsolutePath();
+      Files.createDirectories(log.getParent());
+      runTlc(name, directory, options, log);
       Outcome outcome = outcome(log);
       delete(directory);
       return outcome;
@@ -114,10 +117,11 @@ final class ModelChecker {
     }
   }
 
-  private static void runTlc(String name, Path directory, List<String> options) {
+  private static void runTlc(String name, Path directory, List<String> options, Path log)
+      throws IOException {
     List<String> command =
         Stream.of(
-                List.of(ChildProcess.JAVA, "-Xmx1g", "-XX:+UseSerialGC", "-Xshare:auto"),
+                List.of(JAVA, "-Xmx1g", "-XX:+UseSerialGC", "-Xshare:auto"),
                 // C2 does not pay within seconds.
                 List.of("-XX:TieredStopAtLevel=1"),
                 // TLC unpacks the standard modules there, under fixed names, and deletes them.
@@ -129,15 +133,21 @@ final class ModelChecker {
                 List.of(MODULE))
             .flatMap(List::stream)
             .toList();
-    ChildProcess tlc =
-        ChildProcess.start(
-            "model-" + name, new ProcessBuilder(command).directory(directory.toFile()));
+    Process tlc =
+        new ProcessBuilder(command)
+            .directory(directory.toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(log.toFile())
+            .start();
     try {
-      if (!tlc.awaitEnd(TIMEOUT)) {
+      if (!tlc.waitFor(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
         throw new IllegalStateException(name + " was not checked within " + TIMEOUT);
       }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(name + " was not checked", e);
     } finally {
-      tlc.kill();
+      tlc.destroyForcibly();
     }
   }
 
