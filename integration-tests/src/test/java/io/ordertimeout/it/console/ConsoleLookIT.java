@@ -174,7 +174,8 @@ class ConsoleLookIT {
         new Page.ScreenshotOptions()
             .setPath(SCREENSHOTS.resolve(name + "-" + look + ".png"))
             .setFullPage(!name.equals("dialog")));
-    assertThat(new AxeBuilder(page).analyze().getViolations())
+    // Without frames, the result needs no page of its own for each check.
+    assertThat(new AxeBuilder(page).setLegacyMode(true).analyze().getViolations())
         .as("%s, %s", name, look)
         .extracting(ConsoleLookIT::describe)
         .isEmpty();
