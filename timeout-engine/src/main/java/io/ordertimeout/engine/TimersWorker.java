@@ -47,8 +47,11 @@ final class TimersWorker implements Runnable {
   private volatile boolean stopping;
   private volatile boolean finished;
 
-  /** The number of timers that queued commands will arm. Counted only if there is a limit. */
-  private final AtomicLong queuedArming = new AtomicLong();
+  /**
+   * The pending timers as of the last turn, and those that later commands will arm. One number, so
+   * that no timer is ever counted twice. Counted only if there is a limit.
+   */
+  private final AtomicLong claimed = new AtomicLong();
 
   private int appliedArming;
   private long lateInDroppedShards;
@@ -128,20 +131,21 @@ final class TimersWorker implements Runnable {
     if (arming == 0 || config.maxPending() == Long.MAX_VALUE) {
       return;
     }
-    long queued = queuedArming.addAndGet(arming);
-    if (pending + queued > config.maxPending()) {
-      queuedArming.addAndGet(-arming);
-      throw new RejectedExecutionException(
-          "rejected: "
-              + arming
-              + " more timers could exceed the limit of "
-              + config.maxPending()
-              + " pending; "
-              + pending
-              + " are pending, "
-              + (queued - arming)
-              + " are queued");
+    long before = claimed.get();
+    while (before + arming <= config.maxPending()) {
+      if (claimed.compareAndSet(before, before + arming)) {
+        return;
+      }
+      before = claimed.get();
     }
+    throw new RejectedExecutionException(
+        "rejected: "
+            + arming
+            + " more timers could exceed the limit of "
+            + config.maxPending()
+            + " pending; "
+            + before
+            + " are pending or queued");
   }
 
   private static IllegalStateException stoppedException() {
@@ -285,13 +289,12 @@ final class TimersWorker implements Runnable {
       pendingNow += shard.pending();
       lateNow += shard.late();
     }
-    pending = pendingNow;
-    late = lateNow;
     if (config.maxPending() != Long.MAX_VALUE) {
-      // After the update of pending, so that no timer is missing from both counts.
-      queuedArming.addAndGet(-appliedArming);
+      claimed.addAndGet(pendingNow - pending - appliedArming);
       appliedArming = 0;
     }
+    pending = pendingNow;
+    late = lateNow;
   }
 
   /**

@@ -199,6 +199,19 @@ class TaskTimerTest {
   }
 
   @Test
+  void acceptsAsManyTasksAsMaxPendingWhileTheWorkerCountsThem() {
+    int limit = 2_000;
+    for (int round = 0; round < 50; round++) {
+      try (TaskTimer limited = new TaskTimer(CONFIG.withMaxPending(limit), Runnable::run)) {
+        for (int i = 0; i < limit; i++) {
+          limited.schedule(() -> {}, Duration.ofDays(1));
+        }
+        assertThat(limited.pending()).isEqualTo(limit);
+      }
+    }
+  }
+
+  @Test
   void worksWithTheSystemClock() throws InterruptedException {
     CountDownLatch done = new CountDownLatch(1);
     try (TaskTimer real = new TaskTimer(TimersConfig.defaults("real"), Runnable::run)) {
