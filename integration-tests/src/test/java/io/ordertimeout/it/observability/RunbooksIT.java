@@ -37,7 +37,8 @@ class RunbooksIT {
 
   private final Scenario scenario = Scenario.create();
   private final int port = Ports.any();
-  private final Service service = scenario.startService("server.port", String.valueOf(port));
+  private final Service service =
+      scenario.startService("server.port", String.valueOf(port), Scenario.API_DESCRIPTION, "true");
   private final List<Path> pages =
       Stream.concat(
               DeployedFiles.runbooks().stream(),

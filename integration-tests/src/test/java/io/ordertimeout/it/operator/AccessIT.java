@@ -33,7 +33,8 @@ class AccessIT {
 
   private final Scenario scenario = Scenario.create();
   private final Service service =
-      scenario.startService("order-timeout.access.max-failures", "1000");
+      scenario.startService(
+          "order-timeout.access.max-failures", "1000", Scenario.API_DESCRIPTION, "true");
 
   @AfterAll
   void close() {

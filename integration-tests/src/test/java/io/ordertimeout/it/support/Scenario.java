@@ -44,6 +44,12 @@ public final class Scenario implements AutoCloseable {
 
   public static final int PARTITIONS = 3;
 
+  /**
+   * The setting that has the service describe its API. Without it, a start costs a tenth less; no
+   * other part of the service depends on it.
+   */
+  public static final String API_DESCRIPTION = "springdoc.api-docs.enabled";
+
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private final TestEnvironment environment;
@@ -282,6 +288,7 @@ public final class Scenario implements AutoCloseable {
     settings.put("order-timeout.intake.group-id", name);
     settings.put("order-timeout.access.operator-password", Http.OPERATOR_PASSWORD);
     settings.put("order-timeout.access.viewer-password", Http.VIEWER_PASSWORD);
+    settings.put(API_DESCRIPTION, "false");
     for (int i = 0; i < more.length; i += 2) {
       settings.put(more[i], more[i + 1]);
     }
