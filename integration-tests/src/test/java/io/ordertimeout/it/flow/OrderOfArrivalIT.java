@@ -15,11 +15,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /** Events of one order in every sequence, as the table of the documents lists them. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Order(60)
 class OrderOfArrivalIT {
 
   private final Scenario scenario = Scenario.create();

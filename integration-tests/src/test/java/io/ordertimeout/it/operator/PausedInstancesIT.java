@@ -9,9 +9,11 @@ import io.ordertimeout.it.support.Service;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 
 /** A pause of expiry holds for all instances, whichever of them took the request. */
+@Order(60)
 class PausedInstancesIT {
 
   private static final Duration PATIENCE = Duration.ofMinutes(2);

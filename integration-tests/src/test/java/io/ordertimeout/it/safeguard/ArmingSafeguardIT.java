@@ -18,6 +18,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -29,6 +30,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
  */
 @Tag("faults")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Order(60)
 class ArmingSafeguardIT {
 
   private static final int ORDERS = 10;

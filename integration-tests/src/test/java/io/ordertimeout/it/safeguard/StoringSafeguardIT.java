@@ -32,6 +32,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 @Tag("faults")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@Order(60)
 class StoringSafeguardIT {
 
   private static final int ORDERS = 10;

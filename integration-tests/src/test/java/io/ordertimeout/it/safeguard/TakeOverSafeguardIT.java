@@ -16,6 +16,7 @@ import java.util.Map;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -27,6 +28,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
  */
 @Tag("faults")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Order(60)
 class TakeOverSafeguardIT {
 
   private static final int ORDERS = 5;
