@@ -65,7 +65,7 @@ class StatementCostIT {
     try (StatementCosts costs = new StatementCosts(directory)) {
       Database database = costs.scenario().database();
       fill(database, 0, FEW);
-      Map<String, Cost> beside = run(costs, "few");
+      Map<String, Cost> besideFew = run(costs, "few");
       fill(database, FEW, MANY);
       database.execute(
           "alter database "
@@ -74,7 +74,7 @@ class StatementCostIT {
       Map<String, Cost> besideMany = run(costs, "many");
 
       assertThat(besideMany).hasSizeGreaterThan(STATEMENTS);
-      assertThat(growing(beside, besideMany)).isEmpty();
+      assertThat(growing(besideFew, besideMany)).isEmpty();
     }
   }
 
