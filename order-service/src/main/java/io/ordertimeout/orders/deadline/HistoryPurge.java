@@ -1,8 +1,9 @@
 package io.ordertimeout.orders.deadline;
 
+import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.audit.AuditLog;
-import io.ordertimeout.orders.platform.monitoring.StepHealth;
+import io.ordertimeout.orders.platform.monitoring.PeriodicLoop;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.suspension.ExpiryHolds;
@@ -15,7 +16,6 @@ import java.util.function.IntUnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
@@ -30,7 +30,7 @@ import org.springframework.stereotype.Component;
  * that is due before the horizon of {@link SettledOrdersPurge} becomes pending any more.
  */
 @Component
-class HistoryPurge {
+class HistoryPurge extends PeriodicLoop {
 
   private static final Logger log = LoggerFactory.getLogger(HistoryPurge.class);
   private static final int BATCH = 5_000;
@@ -51,7 +51,6 @@ class HistoryPurge {
   private final DatabaseClock clock;
   private final Duration retention;
   private final Duration longestWait;
-  private final StepHealth health;
 
   HistoryPurge(
       JdbcClient client,
@@ -62,6 +61,11 @@ class HistoryPurge {
       DatabaseClock clock,
       StepHealthRegistry registry,
       OrderTimeoutProperties properties) {
+    super(
+        registry.step("history-purge"),
+        LifecyclePhases.SHARD_OBSERVERS,
+        properties.deadline().purgeInterval(),
+        "old audited actions, pauses, holds and outages are kept until the next purge");
     this.client = client;
     this.audit = audit;
     this.pauses = pauses;
@@ -70,28 +74,19 @@ class HistoryPurge {
     this.clock = clock;
     this.retention = properties.audit().retention();
     this.longestWait = properties.deadline().longestWait();
-    this.health = registry.step("history-purge");
   }
 
-  @Scheduled(
-      fixedDelayString = "${order-timeout.deadline.purge-interval:1m}",
-      initialDelayString = "${order-timeout.deadline.purge-interval:1m}")
-  void purge() {
-    try {
-      Instant before = clock.now().minus(retention);
-      Instant unneeded = earliest(before, earliestDeadline().minus(longestWait));
-      int purged =
-          all(limit -> audit.purge(before, limit))
-              + all(limit -> holds.purge(before, limit))
-              + all(limit -> pauses.purge(unneeded, limit))
-              + all(limit -> heartbeats.purgeOutages(unneeded, limit));
-      if (purged > 0) {
-        log.info("Purged {} audited actions, pauses, holds and outages", purged);
-      }
-      health.succeeded();
-    } catch (RuntimeException e) {
-      health.failed(
-          "old audited actions, pauses, holds and outages are kept until the next purge", e);
+  @Override
+  protected void runTask() {
+    Instant before = clock.now().minus(retention);
+    Instant unneeded = earliest(before, earliestDeadline().minus(longestWait));
+    int purged =
+        all(limit -> audit.purge(before, limit))
+            + all(limit -> holds.purge(before, limit))
+            + all(limit -> pauses.purge(unneeded, limit))
+            + all(limit -> heartbeats.purgeOutages(unneeded, limit));
+    if (purged > 0) {
+      log.info("Purged {} audited actions, pauses, holds and outages", purged);
     }
   }
 

@@ -2,8 +2,9 @@ package io.ordertimeout.orders.deadline;
 
 import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
 
+import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.platform.monitoring.StepHealth;
+import io.ordertimeout.orders.platform.monitoring.PeriodicLoop;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.suspension.ParkedOrders;
@@ -13,7 +14,6 @@ import java.util.Objects;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -28,7 +28,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  * is known, the deadline that its creation may still bring is at most {@code max-timeout} away.
  */
 @Component
-class SettledOrdersPurge {
+class SettledOrdersPurge extends PeriodicLoop {
 
   private static final Logger log = LoggerFactory.getLogger(SettledOrdersPurge.class);
   private static final int BATCH = 5_000;
@@ -73,7 +73,6 @@ class SettledOrdersPurge {
   private final DatabaseClock clock;
   private final Duration retention;
   private final Duration retentionWithoutCreation;
-  private final StepHealth health;
 
   SettledOrdersPurge(
       JdbcClient client,
@@ -82,11 +81,15 @@ class SettledOrdersPurge {
       DatabaseClock clock,
       StepHealthRegistry registry,
       OrderTimeoutProperties properties) {
+    super(
+        registry.step("purge"),
+        LifecyclePhases.SHARD_OBSERVERS,
+        properties.deadline().purgeInterval(),
+        "settled orders are kept until the next purge");
     this.client = client;
     this.transactions = transactions;
     this.parked = parked;
     this.clock = clock;
-    this.health = registry.step("purge");
     OrderTimeoutProperties.Deadline deadline = properties.deadline();
     this.retention =
         deadline.retention().compareTo(deadline.staleAfter()) > 0
@@ -95,24 +98,17 @@ class SettledOrdersPurge {
     this.retentionWithoutCreation = retention.plus(deadline.longestWait());
   }
 
-  @Scheduled(
-      fixedDelayString = "${order-timeout.deadline.purge-interval:1m}",
-      initialDelayString = "${order-timeout.deadline.purge-interval:1m}")
-  void purge() {
-    try {
-      Instant before = clock.now().minus(retention);
-      Instant beforeWithoutCreation = clock.now().minus(retentionWithoutCreation);
-      client.sql(ANNOUNCE).param("before", parameter(before)).update();
-      int purged =
-          purge(CREATED, before)
-              + purge(WITHOUT_CREATION, beforeWithoutCreation)
-              + parked.purge(beforeWithoutCreation, UNKNOWN);
-      if (purged > 0) {
-        log.info("Purged {} rows of orders that were decided and due before {}", purged, before);
-      }
-      health.succeeded();
-    } catch (RuntimeException | Error e) {
-      health.failed("settled orders are kept until the next purge", e);
+  @Override
+  protected void runTask() {
+    Instant before = clock.now().minus(retention);
+    Instant beforeWithoutCreation = clock.now().minus(retentionWithoutCreation);
+    client.sql(ANNOUNCE).param("before", parameter(before)).update();
+    int purged =
+        purge(CREATED, before)
+            + purge(WITHOUT_CREATION, beforeWithoutCreation)
+            + parked.purge(beforeWithoutCreation, UNKNOWN);
+    if (purged > 0) {
+      log.info("Purged {} rows of orders that were decided and due before {}", purged, before);
     }
   }
 

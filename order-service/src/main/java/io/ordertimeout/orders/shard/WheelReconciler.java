@@ -10,8 +10,7 @@ import io.ordertimeout.orders.deadline.PendingOrders;
 import io.ordertimeout.orders.deadline.PendingOrders.Cursor;
 import io.ordertimeout.orders.deadline.PendingOrders.Page;
 import io.ordertimeout.orders.expiry.Expiry;
-import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
-import io.ordertimeout.orders.platform.monitoring.StepHealth;
+import io.ordertimeout.orders.platform.monitoring.PeriodicLoop;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,7 +35,7 @@ import org.springframework.stereotype.Component;
  * the wheel is repaired and the difference is counted. In a correct service the count stays 0.
  */
 @Component
-class WheelReconciler extends BackgroundLoop {
+class WheelReconciler extends PeriodicLoop {
 
   private static final Logger log = LoggerFactory.getLogger(WheelReconciler.class);
 
@@ -57,11 +56,9 @@ class WheelReconciler extends BackgroundLoop {
 
   private final Shards shards;
   private final PendingOrders orders;
-  private final Duration interval;
   private final Duration confirmAfter;
   private final int pageSize;
   private final Map<Difference, Counter> repaired = new EnumMap<>(Difference.class);
-  private final StepHealth step;
 
   WheelReconciler(
       Shards shards,
@@ -76,7 +73,6 @@ class WheelReconciler extends BackgroundLoop {
         "the wheels are currently not compared with Postgres");
     this.shards = shards;
     this.orders = orders;
-    this.interval = properties.reconciler().interval();
     this.confirmAfter = properties.reconciler().confirmAfter();
     this.pageSize = properties.wheel().loadPage();
     for (Difference kind : Difference.values()) {
@@ -88,16 +84,13 @@ class WheelReconciler extends BackgroundLoop {
               .tag("kind", kind.name().toLowerCase(Locale.ROOT))
               .register(meters));
     }
-    this.step = steps.step("reconciler");
   }
 
   @Override
-  protected void runOnce() throws InterruptedException {
-    TimeUnit.MILLISECONDS.sleep(interval.toMillis());
+  protected void runTask() throws InterruptedException {
     for (int shard : shards.owned()) {
       reconcile(shard);
     }
-    step.succeeded();
   }
 
   private void reconcile(int shard) throws InterruptedException {
