@@ -1,0 +1,113 @@
+package io.ordertimeout.orders.benchmarks;
+
+import io.ordertimeout.orders.benchmarks.contender.Peer;
+import io.ordertimeout.orders.benchmarks.measurement.Scale;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * The options of the command line.
+ *
+ * @param scale how large and long the measurements are
+ * @param runs how often everything is measured
+ * @param peers with what the service is compared
+ * @param serviceJar the service
+ * @param heap the maximum heap of each contender
+ * @param directory where data and logs are kept until the end
+ * @param out the report, without the extension of its file name
+ */
+record Options(
+    Scale scale,
+    int runs,
+    List<Peer> peers,
+    Path serviceJar,
+    String heap,
+    Path directory,
+    Path out) {
+
+  static final String USAGE =
+      """
+      java -jar order-benchmarks.jar [options]
+        --quick              only check that everything runs, and print rough ratios
+        --pending=N          stored pending orders of the large stage (default 5000000; 0: no such stage)
+        --settled=N          stored settled orders of the large stage (default 10000000)
+        --due=N              orders that come due per second under steady load (default 500)
+        --seconds=N          duration of the steady load (default 60)
+        --burst=N            orders that come due at once (default 100000)
+        --backlog=N          events of a backlog (default 600000)
+        --runs=N             how often everything is measured (default 1)
+        --peers=A,B          polling_job, db_scheduler, quartz, job_runr; or none (default: all)
+        --service-jar=FILE   default order-service/target/order-service.jar
+        --heap=1g            maximum heap of each contender
+        --directory=DIR      data and logs (default: a temporary directory)
+        --out=FILE           report, without extension (default benchmarks)
+      """;
+
+  /**
+   * Parses the command line.
+   *
+   * @throws IllegalArgumentException if it is invalid
+   */
+  static Options of(Path temporary, String... arguments) {
+    Scale scale = Arrays.asList(arguments).contains("--quick") ? Scale.QUICK : Scale.DEFAULT;
+    int runs = 1;
+    List<Peer> peers = List.of(Peer.values());
+    Path serviceJar = Path.of("order-service", "target", "order-service.jar");
+    String heap = "1g";
+    Path directory = temporary;
+    Path out = Path.of("benchmarks");
+    for (String argument : arguments) {
+      int equals = argument.indexOf('=') + 1;
+      String value = argument.substring(equals);
+      switch (argument.substring(0, equals)) {
+        case "--pending=" -> scale = scale.withPending(number(argument, value));
+        case "--settled=" -> scale = scale.withSettled(number(argument, value));
+        case "--due=" -> scale = scale.withDuePerSecond(number(argument, value));
+        case "--seconds=" -> scale = scale.withSeconds(number(argument, value));
+        case "--burst=" -> scale = scale.withBurst(number(argument, value));
+        case "--backlog=" -> scale = scale.withBacklog(number(argument, value));
+        case "--runs=" -> runs = number(argument, value);
+        case "--peers=" -> peers = peers(value);
+        case "--service-jar=" -> serviceJar = Path.of(value);
+        case "--heap=" -> heap = value;
+        case "--directory=" -> directory = Path.of(value).toAbsolutePath();
+        case "--out=" -> out = Path.of(value);
+        default -> {
+          if (!argument.equals("--quick")) {
+            throw new IllegalArgumentException("Unknown option: " + argument);
+          }
+        }
+      }
+    }
+    return new Options(scale, runs, peers, serviceJar, heap, directory, out);
+  }
+
+  private static List<Peer> peers(String value) {
+    return value.equals("none")
+        ? List.of()
+        : Arrays.stream(value.split(",", -1)).map(Options::peer).toList();
+  }
+
+  private static Peer peer(String name) {
+    try {
+      return Peer.valueOf(name.toUpperCase(Locale.ROOT));
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "Unknown peer: " + name + "; there are " + Arrays.toString(Peer.values()), e);
+    }
+  }
+
+  private static int number(String argument, String value) {
+    try {
+      int number = Integer.parseInt(value);
+      if (number >= 0) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      // Reported below.
+    }
+    throw new IllegalArgumentException("A number of at least 0 is needed: " + argument);
+  }
+}

@@ -1,0 +1,140 @@
+package io.ordertimeout.orders.benchmarks.contender;
+
+import io.ordertimeout.embedded.Ports;
+import io.ordertimeout.orders.benchmarks.servers.ChildJvm;
+import io.ordertimeout.orders.benchmarks.traffic.Shop;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The order service, from its jar, with its defaults. */
+public final class OrderTimeout implements Contender {
+
+  private static final Duration START_PATIENCE = Duration.ofMinutes(10);
+  private static final Duration ANSWER_PATIENCE = Duration.ofSeconds(10);
+  private static final long POLL_MILLIS = 20;
+
+  private final Path jar;
+  private final String heap;
+  private final Shop shop;
+  private final HttpClient http = HttpClient.newHttpClient();
+  private final int managementPort = Ports.any();
+  private @Nullable ChildJvm process;
+
+  public OrderTimeout(Path jar, String heap, Shop shop) {
+    this.jar = jar;
+    this.heap = heap;
+    this.shop = shop;
+  }
+
+  @Override
+  public void start() {
+    List<String> arguments = new ArrayList<>();
+    settings().forEach((name, value) -> arguments.add("--" + name + "=" + value));
+    Path log = shop.servers().directory().resolve(shop.name() + ".log");
+    ChildJvm started = ChildJvm.ofJar(log, heap, jar, arguments);
+    process = started;
+    long deadline = System.nanoTime() + START_PATIENCE.toNanos();
+    while (!isReady()) {
+      if (!started.isAlive() || System.nanoTime() > deadline) {
+        throw new IllegalStateException("The service has not become ready, see " + log);
+      }
+      pause();
+    }
+  }
+
+  private Map<String, String> settings() {
+    Map<String, String> settings = new LinkedHashMap<>();
+    settings.put("spring.datasource.url", shop.database().url());
+    settings.put("spring.datasource.username", shop.database().user());
+    settings.put("spring.datasource.password", shop.database().password());
+    settings.put("spring.kafka.bootstrap-servers", shop.servers().bootstrapServers());
+    settings.put("server.address", Ports.LOOPBACK);
+    settings.put("server.port", "0");
+    settings.put("management.server.address", Ports.LOOPBACK);
+    settings.put("management.server.port", String.valueOf(managementPort));
+    settings.put("order-timeout.intake.group-id", shop.group());
+    settings.put("order-timeout.topics.created", shop.created());
+    settings.put("order-timeout.topics.paid", shop.paid());
+    settings.put("order-timeout.topics.closed", shop.topic("order-closed"));
+    settings.put("order-timeout.topics.cancelled", shop.cancelled());
+    settings.put("order-timeout.topics.conflict", shop.topic("order-payment-conflict"));
+    settings.put("order-timeout.topics.create-missing", "true");
+    settings.put("order-timeout.topics.partitions", String.valueOf(Shop.PARTITIONS));
+    return settings;
+  }
+
+  @Override
+  public ChildJvm process() {
+    if (process == null) {
+      throw new IllegalStateException("not started");
+    }
+    return process;
+  }
+
+  private boolean isReady() {
+    try {
+      return get("health/readiness").statusCode() == 200;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** The sum of a metric over its series; 0 if there are none. */
+  public double metric(String name) {
+    try {
+      return get("prometheus")
+          .body()
+          .lines()
+          .filter(line -> line.startsWith(name + "{") || line.startsWith(name + " "))
+          .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+          .sum();
+    } catch (IOException e) {
+      throw new IllegalStateException("The service does not answer", e);
+    }
+  }
+
+  private HttpResponse<String> get(String path) throws IOException {
+    URI uri = URI.create("http://" + Ports.LOOPBACK + ":" + managementPort + "/actuator/" + path);
+    try {
+      return http.send(
+          HttpRequest.newBuilder(uri).timeout(ANSWER_PATIENCE).build(),
+          HttpResponse.BodyHandlers.ofString());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static void pause() {
+    try {
+      Thread.sleep(POLL_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Ends it as a power failure does. */
+  public void kill() {
+    if (process != null) {
+      process.kill();
+    }
+  }
+
+  @Override
+  public void close() {
+    if (process != null) {
+      process.close();
+    }
+  }
+}

@@ -1,0 +1,29 @@
+package io.ordertimeout.orders.benchmarks.measurement;
+
+import io.ordertimeout.orders.benchmarks.contender.Contender;
+import io.ordertimeout.orders.benchmarks.report.Results.Section;
+import io.ordertimeout.orders.benchmarks.servers.Servers;
+import java.time.Duration;
+
+/** What is used while nothing arrives and nothing is due. */
+final class IdleCost {
+
+  private IdleCost() {}
+
+  static void measure(
+      Servers servers, Contender contender, Duration duration, Section section, String row) {
+    Usage before = Usage.of(contender, servers);
+    long begin = System.nanoTime();
+    while (System.nanoTime() - begin < duration.toNanos()) {
+      Waiting.pause(1_000);
+      servers.postgresCpu().used();
+    }
+    Usage used = Usage.of(contender, servers).since(before);
+    double seconds = (System.nanoTime() - begin) / 1e9;
+    section.add(row, "CPU, % of a core", Usage.micros(used.contender()) / seconds / 1e4);
+    section.add(row, "CPU of Postgres", Usage.micros(used.postgres()) / seconds / 1e4);
+    section.add(row, "CPU of Kafka", Usage.micros(used.kafka()) / seconds / 1e4);
+    section.add(row, "statements/s", used.work().statements() / seconds);
+    section.add(row, "WAL bytes/s", used.work().walBytes() / seconds);
+  }
+}

@@ -1,0 +1,213 @@
+package io.ordertimeout.orders.benchmarks.measurement;
+
+import io.ordertimeout.orders.benchmarks.contender.Contender;
+import io.ordertimeout.orders.benchmarks.contender.OrderTimeout;
+import io.ordertimeout.orders.benchmarks.contender.Peer;
+import io.ordertimeout.orders.benchmarks.contender.PeerProcess;
+import io.ordertimeout.orders.benchmarks.report.Results;
+import io.ordertimeout.orders.benchmarks.report.Results.Section;
+import io.ordertimeout.orders.benchmarks.servers.Servers;
+import io.ordertimeout.orders.benchmarks.traffic.OpenLoop;
+import io.ordertimeout.orders.benchmarks.traffic.Shop;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Consumer;
+
+/** One run of all measurements, on servers of its own. */
+public final class Run {
+
+  private static final String SERVICE = "Order timeout";
+  private static final double PAID_SHARE = 0.5;
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
+  private static final int SMALL_BURST_SHARE = 10;
+
+  /** More than the orders of any measurement. */
+  private static final long NUMBERS = 100_000_000;
+
+  private final Servers servers;
+  private final Scale scale;
+  private final Path serviceJar;
+  private final String heap;
+  private final Results results;
+  private final Consumer<String> progress;
+  private final List<String> violations = new ArrayList<>();
+  private long numbers;
+
+  /**
+   * Creates a run.
+   *
+   * @param progress is given a line when a measurement begins
+   */
+  public Run(
+      Servers servers,
+      Scale scale,
+      Path serviceJar,
+      String heap,
+      Results results,
+      Consumer<String> progress) {
+    this.servers = servers;
+    this.scale = scale;
+    this.serviceJar = serviceJar;
+    this.heap = heap;
+    this.results = results;
+    this.progress = progress;
+  }
+
+  /** Measures the service and the peers; returns what is wrong with the service's cancellations. */
+  public List<String> measure(List<Peer> peers) throws SQLException {
+    Shop shop = Shop.open("order-timeout", servers);
+    try (OrderTimeout service = new OrderTimeout(serviceJar, heap, shop)) {
+      progress.accept(SERVICE + ", empty table");
+      service.start();
+      firstBurst(shop);
+      lateness(shop, service, "empty table");
+      burst(shop);
+      wal(shop);
+      backlog(shop, service);
+      idle(service, "nothing stored but the backlog");
+      Rebuild.measure(shop.database(), service, rebuild(), SERVICE);
+      if (scale.pending() > 0) {
+        large(shop, service);
+      }
+    }
+    bare();
+    for (Peer peer : peers) {
+      compare(peer);
+    }
+    return List.copyOf(violations);
+  }
+
+  private void large(Shop shop, OrderTimeout service) throws SQLException {
+    service.close();
+    String stored =
+        "beside %,d pending and %,d settled orders".formatted(scale.pending(), scale.settled());
+    progress.accept("Storing " + stored);
+    StoredOrders.add(shop.database(), "stored", scale.pending(), scale.settled());
+    progress.accept(SERVICE + ", " + stored);
+    service.start();
+    lateness(shop, service, stored);
+    idle(service, stored);
+    Rebuild.measure(shop.database(), service, rebuild(), SERVICE + ", " + stored);
+  }
+
+  private void compare(Peer peer) {
+    progress.accept(peer.title());
+    Shop shop = Shop.open(peer.name().toLowerCase(Locale.ROOT).replace('_', '-'), servers);
+    try (PeerProcess process = new PeerProcess(peer, heap, shop)) {
+      process.start();
+      List<String> found = new ArrayList<>();
+      found.addAll(steady(shop, process).measure(steadySection(), peer.title(), nextNumber()));
+      found.addAll(
+          new DueBurst(shop, scale.burst())
+              .measure(burstSection(), peer.title(), nextNumber(), lead()));
+      found.forEach(each -> steadySection().note(peer.title() + ": " + each));
+    }
+  }
+
+  private void firstBurst(Shop shop) {
+    Section section =
+        results.section(
+            "%,d orders due at once in the first minute of the process".formatted(smallBurst()),
+            "From their common deadline to Kafka's append time of their cancellations.");
+    violations.addAll(
+        new DueBurst(shop, smallBurst()).measure(section, SERVICE, nextNumber(), lead()));
+  }
+
+  private int smallBurst() {
+    return scale.burst() / SMALL_BURST_SHARE;
+  }
+
+  private void lateness(Shop shop, Contender service, String stored) {
+    violations.addAll(
+        steady(shop, service).measure(steadySection(), SERVICE + ", " + stored, nextNumber()));
+  }
+
+  private SteadyLateness steady(Shop shop, Contender contender) {
+    OpenLoop load =
+        new OpenLoop(
+            scale.duePerSecond() / (1 - PAID_SHARE),
+            PAID_SHARE,
+            TIMEOUT,
+            Duration.ofSeconds(scale.seconds()));
+    return new SteadyLateness(shop, contender, load, Duration.ofSeconds(scale.seconds() / 6));
+  }
+
+  private Section steadySection() {
+    return results.section(
+        "%,d orders due per second".formatted(scale.duePerSecond()),
+        "From the deadline to Kafka's append time of the cancellation, while twice as many orders are"
+            + " created and half of them are paid. Costs are for an order from its creation to its end.");
+  }
+
+  private void burst(Shop shop) {
+    violations.addAll(
+        new DueBurst(shop, scale.burst()).measure(burstSection(), SERVICE, nextNumber(), lead()));
+  }
+
+  private Section burstSection() {
+    return results.section(
+        "%,d orders due at once".formatted(scale.burst()),
+        "From their common deadline to Kafka's append time of their cancellations.");
+  }
+
+  private Duration lead() {
+    return Duration.ofSeconds(15 + scale.burst() / 10_000);
+  }
+
+  private void wal(Shop shop) {
+    new WalPerOrder(shop, scale.burst() / 5)
+        .measure(
+            results.section(
+                "WAL bytes per order", "Without full-page images, in an otherwise idle service."),
+            SERVICE,
+            nextNumber());
+  }
+
+  private void backlog(Shop shop, OrderTimeout service) {
+    progress.accept(SERVICE + ", backlog");
+    new IntakeBacklog(shop, service, scale.backlog() / 3, scale.backlog())
+        .measure(backlogSection(), SERVICE, nextNumber());
+  }
+
+  private Section backlogSection() {
+    return results.section(
+        "A backlog of %,d events".formatted(scale.backlog()),
+        "Events per second. Bare statements do the least that any design has to do in Postgres: one"
+            + " connection, arrays of 1,000, three indexes.");
+  }
+
+  private void idle(OrderTimeout service, String stored) {
+    progress.accept(SERVICE + ", idle");
+    IdleCost.measure(
+        servers,
+        service,
+        Duration.ofSeconds(scale.seconds()),
+        results.section("Idle", "Nothing arrives and nothing is due."),
+        SERVICE + ", " + stored);
+  }
+
+  private Section rebuild() {
+    return results.section(
+        "Start after a crash",
+        "From the start of the process until it serves its shards; the rebuild of the wheels is part of"
+            + " it. The bare read reads the same rows through one cursor.");
+  }
+
+  private void bare() throws SQLException {
+    progress.accept(BareStatements.ROW);
+    BareStatements bare =
+        new BareStatements(servers.createDatabase("bare"), Math.max(10_000, scale.backlog() / 3));
+    backlogSection().add(BareStatements.ROW, "created/s", bare.created());
+    backlogSection().add(BareStatements.ROW, "paid/s", bare.paid());
+    burstSection().add(BareStatements.ROW, "orders/s", bare.cancelled());
+  }
+
+  private long nextNumber() {
+    numbers += NUMBERS;
+    return numbers;
+  }
+}

@@ -1,0 +1,44 @@
+package io.ordertimeout.orders.benchmarks.measurement;
+
+/**
+ * How large and long the measurements are.
+ *
+ * @param pending stored pending orders of the large stage
+ * @param settled stored settled orders of the large stage
+ * @param duePerSecond orders that come due per second under steady load
+ * @param seconds duration of the steady load
+ * @param burst orders that come due at once
+ * @param backlog events of a backlog
+ */
+public record Scale(
+    int pending, int settled, int duePerSecond, int seconds, int burst, int backlog) {
+
+  public static final Scale DEFAULT = new Scale(5_000_000, 10_000_000, 500, 60, 100_000, 600_000);
+
+  /** Checks that everything runs. */
+  public static final Scale QUICK = new Scale(50_000, 50_000, 50, 10, 2_000, 20_000);
+
+  public Scale withPending(int number) {
+    return new Scale(number, settled, duePerSecond, seconds, burst, backlog);
+  }
+
+  public Scale withSettled(int number) {
+    return new Scale(pending, number, duePerSecond, seconds, burst, backlog);
+  }
+
+  public Scale withDuePerSecond(int number) {
+    return new Scale(pending, settled, number, seconds, burst, backlog);
+  }
+
+  public Scale withSeconds(int number) {
+    return new Scale(pending, settled, duePerSecond, number, burst, backlog);
+  }
+
+  public Scale withBurst(int number) {
+    return new Scale(pending, settled, duePerSecond, seconds, number, backlog);
+  }
+
+  public Scale withBacklog(int number) {
+    return new Scale(pending, settled, duePerSecond, seconds, burst, number);
+  }
+}

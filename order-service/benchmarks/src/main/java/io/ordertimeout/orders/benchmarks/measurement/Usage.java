@@ -1,0 +1,48 @@
+package io.ordertimeout.orders.benchmarks.measurement;
+
+import io.ordertimeout.orders.benchmarks.contender.Contender;
+import io.ordertimeout.orders.benchmarks.report.Results.Section;
+import io.ordertimeout.orders.benchmarks.servers.PostgresUsage;
+import io.ordertimeout.orders.benchmarks.servers.Servers;
+import java.time.Duration;
+
+/**
+ * What a contender and its servers have used so far.
+ *
+ * @param contender CPU time of the contender
+ * @param kafka CPU time of Kafka
+ * @param postgres CPU time of Postgres
+ * @param work what Postgres has done
+ */
+record Usage(Duration contender, Duration kafka, Duration postgres, PostgresUsage work) {
+
+  static Usage of(Contender contender, Servers servers) {
+    return new Usage(
+        contender.process().cpu().used(),
+        servers.kafkaCpu().used(),
+        servers.postgresCpu().used(),
+        servers.postgresUsage());
+  }
+
+  /** What was used since then. */
+  Usage since(Usage earlier) {
+    return new Usage(
+        contender.minus(earlier.contender),
+        kafka.minus(earlier.kafka),
+        postgres.minus(earlier.postgres),
+        work.since(earlier.work));
+  }
+
+  /** Adds what each order has cost. */
+  void addPerOrder(Section section, String row, long orders) {
+    section.add(row, "CPU, µs per order", micros(contender) / orders);
+    section.add(row, "CPU of Postgres", micros(postgres) / orders);
+    section.add(row, "CPU of Kafka", micros(kafka) / orders);
+    section.add(row, "WAL bytes per order", (double) work.walBytes() / orders);
+    section.add(row, "statements per order", (double) work.statements() / orders);
+  }
+
+  static double micros(Duration duration) {
+    return duration.toNanos() / 1e3;
+  }
+}

@@ -1,0 +1,5 @@
+/** The measurements. */
+@NullMarked
+package io.ordertimeout.orders.benchmarks.measurement;
+
+import org.jspecify.annotations.NullMarked;

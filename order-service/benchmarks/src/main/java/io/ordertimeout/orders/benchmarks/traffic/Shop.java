@@ -1,0 +1,116 @@
+package io.ordertimeout.orders.benchmarks.traffic;
+
+import io.ordertimeout.orders.benchmarks.servers.Database;
+import io.ordertimeout.orders.benchmarks.servers.Servers;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * The topics and the database of one contender. All contenders read and write the same kinds of
+ * topics.
+ *
+ * @param name distinguishes it from other shops on the same servers
+ * @param servers where it is
+ * @param database the contender's database
+ */
+public record Shop(String name, Servers servers, Database database) {
+
+  /** Of each topic, and so the number of shards. */
+  public static final int PARTITIONS = 6;
+
+  /** Creates the topics and an empty database. */
+  public static Shop open(String name, Servers servers) {
+    Shop shop = new Shop(name, servers, servers.createDatabase(name.replace('-', '_')));
+    List<NewTopic> topics =
+        Stream.of(shop.created(), shop.paid(), shop.cancelled())
+            .map(topic -> new NewTopic(topic, PARTITIONS, (short) 1))
+            .toList();
+    try {
+      servers.kafkaAdmin().createTopics(topics).all().get();
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("cannot create the topics of " + name, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+    return shop;
+  }
+
+  /** The topic of created orders. */
+  public String created() {
+    return topic("order-created");
+  }
+
+  /** The topic of payments. */
+  public String paid() {
+    return topic("order-paid");
+  }
+
+  /** The topic of cancelled orders. */
+  public String cancelled() {
+    return topic("order-cancelled");
+  }
+
+  /** The name of a topic of this shop. */
+  public String topic(String kind) {
+    return name + "." + kind;
+  }
+
+  /** The consumer group of the contender. */
+  public String group() {
+    return name;
+  }
+
+  /** The number of records in a topic. */
+  public long records(String topic) {
+    return get(
+        () -> {
+          Map<TopicPartition, OffsetSpec> ends = new HashMap<>();
+          for (int partition = 0; partition < PARTITIONS; partition++) {
+            ends.put(new TopicPartition(topic, partition), OffsetSpec.latest());
+          }
+          return servers.kafkaAdmin().listOffsets(ends).all().get().values().stream()
+              .mapToLong(ListOffsetsResultInfo::offset)
+              .sum();
+        });
+  }
+
+  /** The number of records in a topic up to which the contender has committed its progress. */
+  public long recordsRead(String topic) {
+    return get(
+        () ->
+            servers
+                .kafkaAdmin()
+                .listConsumerGroupOffsets(group())
+                .partitionsToOffsetAndMetadata()
+                .get()
+                .entrySet()
+                .stream()
+                .filter(entry -> entry.getKey().topic().equals(topic) && entry.getValue() != null)
+                .mapToLong(entry -> entry.getValue().offset())
+                .sum());
+  }
+
+  private static long get(Question question) {
+    try {
+      return question.ask();
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("Kafka does not answer", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @FunctionalInterface
+  private interface Question {
+    long ask() throws ExecutionException, InterruptedException;
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.ordertimeout.orders.benchmarks.traffic;
+
+import org.jspecify.annotations.NullMarked;
