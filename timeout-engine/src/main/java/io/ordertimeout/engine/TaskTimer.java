@@ -3,11 +3,14 @@ package io.ordertimeout.engine;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
@@ -30,19 +33,27 @@ public final class TaskTimer implements AutoCloseable {
   private static final int SHARD = 0;
 
   private final ConcurrentMap<Long, ScheduledTask> waiting = new ConcurrentHashMap<>();
+
+  /** The number of waiting tasks, counted before they are added so that the limit is exact. */
+  private final AtomicInteger pending = new AtomicInteger();
+
   private final AtomicLong lastId = new AtomicLong();
   private final TimerClock clock;
   private final Executor executor;
   private final long retryMillis;
+  private final int maxPending;
   private final ShardedTimers timers;
   private volatile boolean opened;
+  private volatile boolean stopped;
 
   /**
    * Creates a timer without tasks.
    *
    * @param config the settings
-   * @param executor runs the tasks; with an executor that runs them on the calling thread, which is
-   *     the worker, a slow task delays all others
+   * @param executor runs the tasks. With an executor that runs them on the calling thread, which is
+   *     the worker, a slow task delays all others. Its {@code execute} must not block: while it
+   *     waits for a task that in turn waits for room in the full queue of changes, neither
+   *     proceeds. A full executor should reject
    */
   public TaskTimer(TimersConfig config, Executor executor) {
     this(config, TimerClock.steady(), executor);
@@ -50,20 +61,22 @@ public final class TaskTimer implements AutoCloseable {
 
   private TaskTimer(TimersConfig config, TimerClock clock, Executor executor) {
     this(
-        listener -> new ShardedTimers(config, clock, listener),
-        config.retryDelay(),
+        // A task that runs no longer counts, although its timer does until the batch is done.
+        listener -> new ShardedTimers(config.withMaxPending(Long.MAX_VALUE), clock, listener),
+        config,
         clock,
         executor);
   }
 
   TaskTimer(
       Function<DueListener, ShardedTimers> factory,
-      Duration retryDelay,
+      TimersConfig config,
       TimerClock clock,
       Executor executor) {
     this.clock = clock;
-    this.executor = executor;
-    this.retryMillis = retryDelay.toMillis();
+    this.executor = Objects.requireNonNull(executor, "executor");
+    this.retryMillis = config.retryDelay().toMillis();
+    this.maxPending = (int) Math.min(config.maxPending(), TimingWheel.MAX_TIMERS);
     this.timers = factory.apply(this::expire);
   }
 
@@ -74,63 +87,97 @@ public final class TaskTimer implements AutoCloseable {
    * @param delay the minimum delay; zero or a negative delay makes the task due at once; a delay
    *     that exceeds the range of a long in milliseconds never elapses
    * @return the handle to cancel the task
-   * @throws RejectedExecutionException if this task could exceed {@link TimersConfig#maxPending()}
+   * @throws RejectedExecutionException if {@link TimersConfig#maxPending()} tasks are waiting
    * @throws IllegalStateException if stopped
    */
   public ScheduledTask schedule(Runnable task, Duration delay) {
+    Objects.requireNonNull(task, "task");
+    Objects.requireNonNull(delay, "delay");
     openShard();
+    countOneMore();
     long id = lastId.incrementAndGet();
     ScheduledTask scheduled = new ScheduledTask(this, id, task);
     waiting.put(id, scheduled);
     try {
       timers.schedule(SHARD, id, deadlineMillis(delay));
-    } catch (RuntimeException rejection) {
-      waiting.remove(id);
-      throw rejection;
+      if (stopped) {
+        throw TimersWorker.stoppedException();
+      }
+    } catch (RuntimeException | Error failure) {
+      // If it can no longer be cancelled, it has expired or a concurrent stop has returned it.
+      if (scheduled.cancel()) {
+        throw failure;
+      }
     }
     return scheduled;
   }
 
   /**
-   * Returns the number of waiting tasks. O(tasks / width of the map), never blocks.
+   * Returns the number of waiting tasks, those that run not included. O(1), never blocks.
    *
    * @return the number of tasks
    */
   public int pending() {
-    return waiting.size();
+    return pending.get();
   }
 
   /**
-   * Stops the worker and waits for it, but not for running tasks. A second call returns an empty
-   * list.
+   * Stops the worker, waits for it but not for running tasks, and cancels the waiting tasks,
+   * including those that were submitted to the executor and have not run yet. A second call returns
+   * an empty list.
    *
-   * @return the tasks that neither expired nor were cancelled, in no particular order; they will
-   *     not run
+   * @return the tasks that this call cancelled, in no particular order
    * @throws IllegalStateException if called by a task that runs on the worker thread
    */
   public List<ScheduledTask> stop() {
     timers.stop();
-    List<ScheduledTask> unprocessed = List.copyOf(waiting.values());
-    waiting.clear();
-    return unprocessed;
+    return cancelWaiting();
   }
 
   /** Stops like {@link #stop()}. On the worker thread it does not wait. */
   @Override
   public void close() {
     timers.close();
+    cancelWaiting();
+  }
+
+  private List<ScheduledTask> cancelWaiting() {
+    // First, so that a task that is scheduled meanwhile is either seen below or sees it.
+    stopped = true;
+    List<ScheduledTask> cancelled = new ArrayList<>();
+    for (ScheduledTask task : waiting.values()) {
+      if (task.cancel()) {
+        cancelled.add(task);
+      }
+    }
+    return cancelled;
   }
 
   /** Removes a cancelled task. */
   void disarm(long id) {
-    if (waiting.remove(id) != null) {
+    if (remove(id) && !stopped) {
       try {
         timers.cancel(SHARD, id);
-      } catch (IllegalStateException stopped) {
+      } catch (IllegalStateException stoppedMeanwhile) {
         // After the stop nothing expires any more.
-        LOG.log(Level.TRACE, "Task cancelled after the stop", stopped);
+        LOG.log(Level.TRACE, "Task cancelled after the stop", stoppedMeanwhile);
       }
     }
+  }
+
+  private void countOneMore() {
+    if (pending.getAndUpdate(count -> count < maxPending ? count + 1 : count) >= maxPending) {
+      throw new RejectedExecutionException(
+          "the limit of " + maxPending + " waiting tasks is reached");
+    }
+  }
+
+  private boolean remove(long id) {
+    boolean removed = waiting.remove(id) != null;
+    if (removed) {
+      pending.decrementAndGet();
+    }
+    return removed;
   }
 
   /** Opens the shard for the first task, so that a timer without tasks has no thread. */
@@ -179,7 +226,7 @@ public final class TaskTimer implements AutoCloseable {
   }
 
   private void run(long id, ScheduledTask due) {
-    waiting.remove(id);
+    remove(id);
     if (due.expire()) {
       try {
         due.task().run();

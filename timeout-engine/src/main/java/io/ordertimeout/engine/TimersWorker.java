@@ -148,7 +148,7 @@ final class TimersWorker implements Runnable {
             + " are pending or queued");
   }
 
-  private static IllegalStateException stoppedException() {
+  static IllegalStateException stoppedException() {
     return new IllegalStateException("stopped and cannot be restarted; create a new instance");
   }
 

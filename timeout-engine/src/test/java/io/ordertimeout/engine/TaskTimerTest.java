@@ -3,6 +3,7 @@ package io.ordertimeout.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -43,9 +44,13 @@ class TaskTimerTest {
             timers[0] = new ShardedTimers(CONFIG, clock, listener, parkStrategy);
             return timers[0];
           },
-          CONFIG.retryDelay(),
+          CONFIG,
           clock,
           task -> executor.execute(task));
+
+  private static TaskTimer withLimit(int maxPending) {
+    return new TaskTimer(CONFIG.withMaxPending(maxPending), Runnable::run);
+  }
 
   @AfterEach
   void close() {
@@ -165,11 +170,105 @@ class TaskTimerTest {
     assertThat(timer.stop()).isEmpty();
     late.task().run();
     assertThat(ran).containsExactly("run", "late");
-    assertThat(late.cancel()).as("cancel after the stop").isTrue();
+    assertThat(late.cancel()).as("cancelled by the stop").isFalse();
     assertThatIllegalStateException()
         .isThrownBy(() -> timer.schedule(() -> {}, Duration.ZERO))
         .withMessageContaining("cannot be restarted");
     assertThat(timer.pending()).isZero();
+  }
+
+  @Test
+  void stopCancelsTasksThatWereSubmittedButHaveNotRun() throws InterruptedException {
+    ScheduledTask submittedTask = timer.schedule(() -> ran.add("submitted"), Duration.ZERO);
+    ScheduledTask waitingTask = timer.schedule(() -> ran.add("waiting"), Duration.ofDays(1));
+    setClock(1_002);
+    assertThat(submitted).hasSize(1);
+
+    assertThat(timer.stop()).containsExactlyInAnyOrder(submittedTask, waitingTask);
+    runHandedOver();
+
+    assertThat(ran).as("a task that was returned must not run as well").isEmpty();
+    assertThat(submittedTask.isCancelled()).isTrue();
+    assertThat(waitingTask.isCancelled()).isTrue();
+    assertThat(waitingTask.cancel()).as("cancelled by the stop").isFalse();
+  }
+
+  @Test
+  void closeCancelsWaitingTasks() {
+    ScheduledTask task = timer.schedule(() -> ran.add("never"), Duration.ofDays(1));
+
+    timer.close();
+
+    assertThat(timer.pending()).isZero();
+    assertThat(task.isCancelled()).isTrue();
+  }
+
+  @Test
+  void closeByATaskOnTheWorkerCancelsTheOthers() throws InterruptedException {
+    CountDownLatch closed = new CountDownLatch(1);
+    executor = Runnable::run;
+    ScheduledTask other = timer.schedule(() -> ran.add("never"), Duration.ofDays(1));
+    ScheduledTask first =
+        timer.schedule(
+            () -> {
+              timer.close();
+              closed.countDown();
+            },
+            Duration.ZERO);
+
+    clock.set(1_002);
+    timers[0].clockChanged();
+    closed.await();
+
+    assertThat(first.isExpired()).isTrue();
+    assertThat(other.isCancelled()).isTrue();
+    assertThat(timer.pending()).isZero();
+  }
+
+  @Test
+  @SuppressWarnings("NullAway") // A caller need not check nullness when compiling.
+  void requiresATaskADelayAndAnExecutor() {
+    assertThatNullPointerException()
+        .isThrownBy(() -> timer.schedule(null, Duration.ZERO))
+        .withMessage("task");
+    assertThatNullPointerException()
+        .isThrownBy(() -> timer.schedule(() -> {}, null))
+        .withMessage("delay");
+    assertThatNullPointerException()
+        .isThrownBy(() -> new TaskTimer(CONFIG, null))
+        .withMessage("executor");
+    assertThat(timer.pending()).isZero();
+  }
+
+  @Test
+  void runningTaskMayScheduleItselfAgainAtTheLimit() throws InterruptedException {
+    CountDownLatch runs = new CountDownLatch(3);
+    try (TaskTimer one = withLimit(1)) {
+      Runnable again =
+          new Runnable() {
+            @Override
+            public void run() {
+              runs.countDown();
+              if (runs.getCount() > 0) {
+                one.schedule(this, Duration.ZERO);
+              }
+            }
+          };
+      one.schedule(again, Duration.ZERO);
+
+      runs.await();
+    }
+    assertThat(log.messages()).isEmpty();
+  }
+
+  @Test
+  void cancelledTaskMakesRoomAtTheLimit() {
+    try (TaskTimer one = withLimit(1)) {
+      for (int i = 0; i < 1_000; i++) {
+        assertThat(one.schedule(() -> {}, Duration.ofDays(1)).cancel()).isTrue();
+      }
+      assertThat(one.pending()).isZero();
+    }
   }
 
   @Test
@@ -187,7 +286,7 @@ class TaskTimerTest {
 
   @Test
   void rejectsTasksBeyondMaxPending() {
-    try (TaskTimer two = new TaskTimer(CONFIG.withMaxPending(2), Runnable::run)) {
+    try (TaskTimer two = withLimit(2)) {
       two.schedule(() -> {}, Duration.ofDays(1));
       two.schedule(() -> {}, Duration.ofDays(1));
 
@@ -202,7 +301,7 @@ class TaskTimerTest {
   void acceptsAsManyTasksAsMaxPendingWhileTheWorkerCountsThem() {
     int limit = 2_000;
     for (int round = 0; round < 50; round++) {
-      try (TaskTimer limited = new TaskTimer(CONFIG.withMaxPending(limit), Runnable::run)) {
+      try (TaskTimer limited = withLimit(limit)) {
         for (int i = 0; i < limit; i++) {
           limited.schedule(() -> {}, Duration.ofDays(1));
         }
