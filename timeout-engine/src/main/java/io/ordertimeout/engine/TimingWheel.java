@@ -41,7 +41,7 @@ public final class TimingWheel {
   /** The end of time, as an unsigned tick. */
   private static final long NEVER = -1;
 
-  /** How many ticks older than the first overdue timer others may be and still expire in order. */
+  /** How many ticks older than the first overdue timer others may be and still not be clamped. */
   private static final long OVERDUE_RANGE = 1L << 31;
 
   /** The capacity limit of any wheel. */
@@ -65,6 +65,12 @@ public final class TimingWheel {
    * was.
    */
   long earliestClamped = NEVER;
+
+  /** The latest tick of an overdue timer that was passed since there were none; 0 if none was. */
+  private long latestOverduePassed;
+
+  /** Whether timers may be clamped that have to expire in order. */
+  private boolean clampedOutOfOrder;
 
   private final Prefetcher prefetcher = new Prefetcher(index, timers, this::slotOfDeadline);
 
@@ -246,8 +252,11 @@ public final class TimingWheel {
    * same call, within the limit. It must not call {@code advance}.
    *
    * <p>The time may go back. Timers already accepted stay disarmed, and only timers due by the
-   * given time are passed. The first call after the time went back costs O(timers armed since the
-   * previous call that were already due then), in addition to the limit.
+   * given time are passed.
+   *
+   * <p>The first call after the time went back, or after timers were armed more than 2<sup>31</sup>
+   * ticks before the first one that was already due when armed, costs O(timers that were already
+   * due when armed), in addition to the limit.
    *
    * @param nowMillis the current time in milliseconds
    * @param handler receives the timers
@@ -264,15 +273,9 @@ public final class TimingWheel {
     if (advancing) {
       throw new IllegalStateException("advance() must not be called by its handler");
     }
-    long target = tickAtOrBefore(nowMillis);
-    if (isBefore(target, overdue.position())) {
-      if (overdueCount > 0 && anyClamped() && !isBefore(target, earliestClamped)) {
-        rewind(target);
-      }
-    }
     advancing = true;
     try {
-      return deliverDue(target, handler, limit);
+      return deliverDue(tickAtOrBefore(nowMillis), handler, limit);
     } finally {
       advancing = false;
       handlerLeftTimerAlone = false;
@@ -363,6 +366,9 @@ public final class TimingWheel {
     deliveredCount = 0;
     boolean rejected = false;
     while (budget > 0 && !rejected) {
+      if (mustRewindOverdue(target)) {
+        rewindOverdue();
+      }
       WheelGeometry geometry = overdueCount > 0 ? overdue : upcoming;
       long until = geometry == upcoming ? target : earlier(target, upcoming.position());
       int slot = geometry.firstOccupied(timers);
@@ -385,7 +391,8 @@ public final class TimingWheel {
     for (int group = 0; budget > 0; group++) {
       int location = timers.last(slot);
       // Timers that the handler has armed before the position come first.
-      if (location == TimerLists.NONE || (geometry == upcoming && overdueCount > 0)) {
+      boolean armedBefore = geometry == upcoming ? overdueCount > 0 : clampedOutOfOrder;
+      if (location == TimerLists.NONE || armedBefore) {
         return true;
       }
       if (group % Prefetcher.GROUP_SIZE == 0) {
@@ -405,7 +412,11 @@ public final class TimingWheel {
     idInHandler = id;
     handlerLeftTimerAlone = true;
     int changesBefore = changes;
-    if (!handler.take(id, timers.deadlineMillis(location))) {
+    long deadlineMillis = timers.deadlineMillis(location);
+    if (overdueCount > 0) {
+      latestOverduePassed = later(latestOverduePassed, tickAtOrAfter(deadlineMillis));
+    }
+    if (!handler.take(id, deadlineMillis)) {
       return false;
     }
     if (handlerLeftTimerAlone) {
@@ -442,7 +453,7 @@ public final class TimingWheel {
     }
     geometry.setPosition(tick);
     if (geometry == overdue) {
-      earliestClamped = NEVER;
+      forgetClamped();
     }
     for (int level = 0; level < WheelGeometry.LEVELS - 1; level++) {
       int slot = geometry.nextRevolutionSlot(level);
@@ -456,8 +467,16 @@ public final class TimingWheel {
     }
   }
 
-  /** Rearranges the overdue timers for an earlier position. */
-  private void rewind(long target) {
+  /** Returns whether clamped timers are due that would not expire in order, or not yet. */
+  private boolean mustRewindOverdue(long target) {
+    return overdueCount > 0
+        && anyClamped()
+        && !isBefore(target, earliestClamped)
+        && (clampedOutOfOrder || isBefore(target, overdue.position()));
+  }
+
+  /** Moves the position of the overdue timers back so that none is clamped. */
+  private void rewindOverdue() {
     long[] ids = new long[overdueCount];
     int count = 0;
     for (int slot = timers.firstOccupied(WheelGeometry.SLOTS, 2 * WheelGeometry.SLOTS);
@@ -469,8 +488,8 @@ public final class TimingWheel {
         ids[count++] = timers.id(location);
       }
     }
-    overdue.setPosition(target);
-    earliestClamped = NEVER;
+    overdue.setPosition(earliestClamped);
+    forgetClamped();
     for (long id : ids) {
       int location = index.find(id, timers);
       reschedule(id, location, timers.deadlineMillis(location));
@@ -520,13 +539,20 @@ public final class TimingWheel {
     if (isBefore(tick, upcoming.position())) {
       if (overdueCount == 0) {
         overdue.setPosition(isBefore(tick, OVERDUE_RANGE) ? 0 : tick - OVERDUE_RANGE);
-        earliestClamped = NEVER;
+        forgetClamped();
+        latestOverduePassed = 0;
       }
       if (isBefore(tick, overdue.position())) {
         earliestClamped = anyClamped() ? earlier(tick, earliestClamped) : tick;
+        clampedOutOfOrder |= !isBefore(tick, latestOverduePassed);
       }
     }
     return slotOf(tick);
+  }
+
+  private void forgetClamped() {
+    earliestClamped = NEVER;
+    clampedOutOfOrder = false;
   }
 
   /** Returns whether a timer may be clamped to the position of {@link #overdue}. */
@@ -586,6 +612,10 @@ public final class TimingWheel {
 
   static long earlier(long tick, long otherTick) {
     return isBefore(tick, otherTick) ? tick : otherTick;
+  }
+
+  private static long later(long tick, long otherTick) {
+    return isBefore(tick, otherTick) ? otherTick : tick;
   }
 
   long tickAtOrAfter(long millis) {

@@ -104,17 +104,17 @@ class TimingWheelModelTest {
     private final TimingWheel wheel;
     private final Map<Long, Long> armed = new HashMap<>();
 
-    /** Timers armed before their tick was reached, which must therefore expire in tick order. */
+    /** Timers armed before a later tick was passed, which must therefore expire in tick order. */
     private final Set<Long> inOrder = new HashSet<>();
 
+    private BigInteger latestPassed = BigInteger.valueOf(Long.MIN_VALUE);
+    private BigInteger latestPassedInOrder = latestPassed;
     private long nowMillis;
-    private long latestMillis;
 
     Model(long tickMillis, long startMillis) {
       tick = BigInteger.valueOf(tickMillis);
       wheel = new TimingWheel(tickMillis, startMillis);
       nowMillis = startMillis;
-      latestMillis = startMillis;
     }
 
     void make(Step step) {
@@ -181,7 +181,7 @@ class TimingWheelModelTest {
 
     private void schedule(long id, long deadlineMillis) {
       boolean isNew = armed.put(id, deadlineMillis) == null;
-      if (dueAt(deadlineMillis).compareTo(BigInteger.valueOf(latestMillis)) > 0) {
+      if (dueAt(deadlineMillis).compareTo(latestPassed) >= 0) {
         inOrder.add(id);
       } else {
         inOrder.remove(id);
@@ -206,10 +206,8 @@ class TimingWheelModelTest {
 
     private void advance(long toMillis, int limit, Kind kind) {
       nowMillis = toMillis;
-      latestMillis = Math.max(latestMillis, toMillis);
       List<Long> passed = new ArrayList<>();
       int[] deliveredCount = {0};
-      BigInteger[] lastInOrder = {BigInteger.valueOf(Long.MIN_VALUE)};
       boolean threw = false;
       int returned = 0;
       try {
@@ -222,9 +220,10 @@ class TimingWheelModelTest {
                   BigInteger dueAt = dueAt(deadlineMillis);
                   require(dueAt.compareTo(BigInteger.valueOf(toMillis)) <= 0, "not early", id);
                   if (inOrder.contains(id)) {
-                    require(dueAt.compareTo(lastInOrder[0]) >= 0, "in order", id);
-                    lastInOrder[0] = dueAt;
+                    require(dueAt.compareTo(latestPassedInOrder) >= 0, "in order", id);
+                    latestPassedInOrder = dueAt;
                   }
+                  latestPassed = latestPassed.max(dueAt);
                   require(wheel.contains(id), "armed while in the handler", id);
                   if (kind == Kind.ADVANCE_REENTRANT && reenter(id)) {
                     deliveredCount[0]++;

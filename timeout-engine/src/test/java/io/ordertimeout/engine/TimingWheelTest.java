@@ -483,4 +483,19 @@ class TimingWheelTest {
 
     assertThat(due).hasSize(1_001).isSorted();
   }
+
+  @Test
+  void timersArmedOverdueExpireInDeadlineOrderHoweverFarApart() {
+    long[] ago = {1, 1L << 32, 1L << 50, (1L << 50) + 1, (1L << 32) + 5, 1L << 61, 7};
+    for (long millis : ago) {
+      wheel.schedule(NOW - millis, NOW - millis);
+    }
+
+    while (wheel.size() > 0) {
+      wheel.advance(NOW, this::take, 1);
+      WheelInvariants.check(wheel);
+    }
+
+    assertThat(due).hasSize(ago.length).isSorted();
+  }
 }
