@@ -13,6 +13,7 @@ final class DueEstimate {
 
   private final TimerLists timers;
   private final LongUnaryOperator tickOfDeadline;
+  private final long lastTick;
   private final long[] ticks;
   private final double[] due;
 
@@ -20,11 +21,13 @@ final class DueEstimate {
    * Creates an estimate that counts no timer yet.
    *
    * @param tickOfDeadline returns the tick at which a timer with that deadline is due
+   * @param lastTick the tick of the latest possible deadline, which may end a slot early
    * @param ticks the ticks
    */
-  DueEstimate(TimerLists timers, LongUnaryOperator tickOfDeadline, long[] ticks) {
+  DueEstimate(TimerLists timers, LongUnaryOperator tickOfDeadline, long lastTick, long[] ticks) {
     this.timers = timers;
     this.tickOfDeadline = tickOfDeadline;
+    this.lastTick = lastTick;
     this.ticks = ticks;
     this.due = new double[ticks.length];
   }
@@ -51,7 +54,7 @@ final class DueEstimate {
 
   private void addEvenlySpread(WheelGeometry geometry, int slot) {
     long start = geometry.firstTick(slot);
-    long last = geometry.lastTick(slot);
+    long last = TimingWheel.earlier(geometry.lastTick(slot), lastTick);
     double length = (double) (last - start) + 1;
     for (int i = 0; i < ticks.length; i++) {
       if (!TimingWheel.isBefore(ticks[i], start)) {

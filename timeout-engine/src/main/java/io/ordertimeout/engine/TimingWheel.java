@@ -313,7 +313,7 @@ public final class TimingWheel {
     for (int i = 0; i < ticks.length; i++) {
       ticks[i] = tickAtOrBefore(timesMillis[i]);
     }
-    DueEstimate estimate = new DueEstimate(timers, this::tickAtOrAfter, ticks);
+    DueEstimate estimate = new DueEstimate(timers, this::tickAtOrAfter, lastTick, ticks);
     for (int slot = timers.firstOccupied(0, 2 * WheelGeometry.SLOTS);
         slot >= 0;
         slot = timers.firstOccupied(slot + 1, 2 * WheelGeometry.SLOTS)) {

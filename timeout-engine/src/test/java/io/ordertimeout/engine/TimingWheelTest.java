@@ -498,4 +498,14 @@ class TimingWheelTest {
 
     assertThat(due).hasSize(ago.length).isSorted();
   }
+
+  @Test
+  void forecastsAllTimersByTheEndOfTime() {
+    TimingWheel coarse = new TimingWheel(10, NOW);
+    for (int id = 0; id < 100; id++) {
+      coarse.schedule(id, Long.MAX_VALUE);
+    }
+
+    assertThat(coarse.forecast(NOW, Long.MAX_VALUE)).containsExactly(0, 100);
+  }
 }
