@@ -62,7 +62,7 @@ public final class TaskTimer implements AutoCloseable {
   private TaskTimer(TimersConfig config, TimerClock clock, Executor executor) {
     this(
         // A task that runs no longer counts, although its timer does until the batch is done.
-        listener -> new ShardedTimers(config.withMaxPending(Long.MAX_VALUE), clock, listener),
+        listener -> new ShardedTimers(config.withoutLimit(), clock, listener),
         config,
         clock,
         executor);

@@ -1,11 +1,23 @@
 package io.ordertimeout.engine;
 
 import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.ThreadFactory;
 
 /**
- * The settings of {@link ShardedTimers}.
+ * The settings of {@link ShardedTimers} and {@link TaskTimer}. A {@link #builder(String) builder}
+ * names each of them:
  *
- * @param threadName the name of the worker thread
+ * <pre>{@code
+ * TimersConfig config =
+ *     TimersConfig.builder("request-timeouts")
+ *         .tick(Duration.ofMillis(1))
+ *         .maxPending(1_000_000)
+ *         .build();
+ * }</pre>
+ *
+ * @param threadFactory creates the worker thread; called again only if that thread cannot be
+ *     started
  * @param tick the resolution: a timer is due at the first multiple of the tick at or after its
  *     deadline; whole milliseconds, 1 ms to 1 day
  * @param batchSize the maximum number of timers in one {@link DueBatch}, at least 1
@@ -16,11 +28,11 @@ import java.time.Duration;
  *     ms to 1 day; measured on the {@link TimerClock}
  * @param lateAfter how far past its deadline a timer must be delivered to count as late, 1 ms to 1
  *     day
- * @param maxPending the maximum number of pending timers in all shards together, at least 1; {@code
- *     Long.MAX_VALUE} for no limit
+ * @param maxPending the maximum number of pending timers in all shards together, or of waiting
+ *     tasks, at least 1; {@code Long.MAX_VALUE} for no limit
  */
 public record TimersConfig(
-    String threadName,
+    ThreadFactory threadFactory,
     Duration tick,
     int batchSize,
     int queueCapacity,
@@ -31,7 +43,7 @@ public record TimersConfig(
   /**
    * Validates the settings.
    *
-   * @param threadName the name of the worker thread
+   * @param threadFactory creates the worker thread
    * @param tick the resolution
    * @param batchSize the maximum number of timers in one {@link DueBatch}
    * @param queueCapacity the number of commands that may be queued before callers block
@@ -41,9 +53,7 @@ public record TimersConfig(
    * @throws IllegalArgumentException if a value is out of range
    */
   public TimersConfig {
-    if (threadName.isBlank()) {
-      throw new IllegalArgumentException("threadName must not be blank: '" + threadName + "'");
-    }
+    Objects.requireNonNull(threadFactory, "threadFactory");
     checkDelay("tick", tick);
     if (!tick.equals(Duration.ofMillis(tick.toMillis()))) {
       throw new IllegalArgumentException("tick must be whole milliseconds: " + tick);
@@ -74,29 +84,139 @@ public record TimersConfig(
    * Returns settings that suit most uses: a tick of 10 ms, batches of 500, a queue of 4096
    * commands, a retry delay of 100 ms, late after 1 s, and no limit on pending timers.
    *
-   * @param threadName the name of the worker thread
+   * @param threadName the name of the worker thread, a daemon
    * @return the settings
+   * @throws IllegalArgumentException if the name is blank
    */
   public static TimersConfig defaults(String threadName) {
-    return new TimersConfig(
-        threadName,
-        Duration.ofMillis(10),
-        500,
-        4096,
-        Duration.ofMillis(100),
-        Duration.ofSeconds(1),
-        Long.MAX_VALUE);
+    return builder(threadName).build();
   }
 
   /**
-   * Returns a copy of these settings with a different limit on pending timers.
+   * Returns a builder with the {@link #defaults}.
    *
-   * @param maxPending the maximum number of pending timers, at least 1
-   * @return the settings
-   * @throws IllegalArgumentException if the limit is out of range
+   * @param threadName the name of the worker thread, a daemon
+   * @return the builder
+   * @throws IllegalArgumentException if the name is blank
    */
-  public TimersConfig withMaxPending(long maxPending) {
+  public static Builder builder(String threadName) {
+    if (threadName.isBlank()) {
+      throw new IllegalArgumentException("threadName must not be blank: '" + threadName + "'");
+    }
+    return builder(
+        worker -> {
+          Thread thread = new Thread(worker, threadName);
+          thread.setDaemon(true);
+          return thread;
+        });
+  }
+
+  /**
+   * Returns a builder with the {@link #defaults} and a thread of the caller's choice.
+   *
+   * @param threadFactory creates the worker thread
+   * @return the builder
+   */
+  public static Builder builder(ThreadFactory threadFactory) {
+    return new Builder(threadFactory);
+  }
+
+  /** Returns a copy of these settings without a limit on pending timers. */
+  TimersConfig withoutLimit() {
     return new TimersConfig(
-        threadName, tick, batchSize, queueCapacity, retryDelay, lateAfter, maxPending);
+        threadFactory, tick, batchSize, queueCapacity, retryDelay, lateAfter, Long.MAX_VALUE);
+  }
+
+  /** A builder of settings. A setting that is not set has its default. Not thread-safe. */
+  public static final class Builder {
+
+    private final ThreadFactory threadFactory;
+    private Duration tick = Duration.ofMillis(10);
+    private int batchSize = 500;
+    private int queueCapacity = 4096;
+    private Duration retryDelay = Duration.ofMillis(100);
+    private Duration lateAfter = Duration.ofSeconds(1);
+    private long maxPending = Long.MAX_VALUE;
+
+    private Builder(ThreadFactory threadFactory) {
+      this.threadFactory = threadFactory;
+    }
+
+    /**
+     * Sets {@link TimersConfig#tick()}.
+     *
+     * @param value the resolution
+     * @return this builder
+     */
+    public Builder tick(Duration value) {
+      tick = value;
+      return this;
+    }
+
+    /**
+     * Sets {@link TimersConfig#batchSize()}.
+     *
+     * @param value the maximum number of timers in one {@link DueBatch}
+     * @return this builder
+     */
+    public Builder batchSize(int value) {
+      batchSize = value;
+      return this;
+    }
+
+    /**
+     * Sets {@link TimersConfig#queueCapacity()}.
+     *
+     * @param value the number of commands that may be queued before callers block
+     * @return this builder
+     */
+    public Builder queueCapacity(int value) {
+      queueCapacity = value;
+      return this;
+    }
+
+    /**
+     * Sets {@link TimersConfig#retryDelay()}.
+     *
+     * @param value how long a shard waits after its batch was rejected
+     * @return this builder
+     */
+    public Builder retryDelay(Duration value) {
+      retryDelay = value;
+      return this;
+    }
+
+    /**
+     * Sets {@link TimersConfig#lateAfter()}.
+     *
+     * @param value how far past its deadline a timer must be delivered to count as late
+     * @return this builder
+     */
+    public Builder lateAfter(Duration value) {
+      lateAfter = value;
+      return this;
+    }
+
+    /**
+     * Sets {@link TimersConfig#maxPending()}.
+     *
+     * @param value the maximum number of pending timers or waiting tasks
+     * @return this builder
+     */
+    public Builder maxPending(long value) {
+      maxPending = value;
+      return this;
+    }
+
+    /**
+     * Validates the settings and returns them.
+     *
+     * @return the settings
+     * @throws IllegalArgumentException if a value is out of range
+     */
+    public TimersConfig build() {
+      return new TimersConfig(
+          threadFactory, tick, batchSize, queueCapacity, retryDelay, lateAfter, maxPending);
+    }
   }
 }

@@ -9,7 +9,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +34,11 @@ final class TimersWorker implements Runnable {
   private final WakeUpFlag wakeUp;
   private final TimerBuffer buffer;
   private final TimerChangeBatch pendingChanges = new TimerChangeBatch();
-  private final AtomicBoolean started = new AtomicBoolean();
+
+  /** Held while the worker is started, or stopped without having been started. */
+  private final Object starting = new Object();
+
+  private volatile boolean started;
 
   /** Modified by the worker only; read by any thread that queries pending counts. */
   private final ConcurrentHashMap<Integer, Shard> shards = new ConcurrentHashMap<>();
@@ -75,7 +78,7 @@ final class TimersWorker implements Runnable {
     if (stopping) {
       throw stoppedException();
     }
-    if (!started.get()) {
+    if (!started) {
       start();
     }
     admit(command);
@@ -116,12 +119,15 @@ final class TimersWorker implements Runnable {
     wakeUp.raise();
   }
 
+  /** Starts the worker unless another thread has. If that fails, a later call tries again. */
   private void start() {
-    if (started.compareAndSet(false, true)) {
-      Thread thread = new Thread(this, config.threadName());
-      thread.setDaemon(true);
-      wakeUp.setWorker(thread);
-      thread.start();
+    synchronized (starting) {
+      if (!started) {
+        Thread thread = config.threadFactory().newThread(this);
+        wakeUp.setWorker(thread);
+        thread.start();
+        started = true;
+      }
     }
   }
 
@@ -154,8 +160,12 @@ final class TimersWorker implements Runnable {
 
   void beginStop() {
     stopping = true;
-    // A worker that was never started is started here and ends at once.
-    start();
+    synchronized (starting) {
+      if (!started) {
+        started = true;
+        finish();
+      }
+    }
     wakeUp.raise();
     commands.releaseWaiting();
   }

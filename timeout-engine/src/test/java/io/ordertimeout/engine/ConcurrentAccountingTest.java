@@ -36,14 +36,12 @@ class ConcurrentAccountingTest {
   void everyScheduledTimerExpiredOrWasCancelledOrIsArmed() throws InterruptedException {
     ExecutorService consumers = Executors.newFixedThreadPool(2);
     TimersConfig config =
-        new TimersConfig(
-            "wheel",
-            Duration.ofMillis(3),
-            100,
-            8,
-            Duration.ofMillis(1),
-            Duration.ofSeconds(1),
-            Long.MAX_VALUE);
+        TimersConfig.builder("wheel")
+            .tick(Duration.ofMillis(3))
+            .batchSize(100)
+            .queueCapacity(8)
+            .retryDelay(Duration.ofMillis(1))
+            .build();
     int armedAtEnd = 0;
     try (CapturedLog log = new CapturedLog();
         ShardedTimers timers =

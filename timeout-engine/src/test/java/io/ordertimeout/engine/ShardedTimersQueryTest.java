@@ -210,7 +210,7 @@ class ShardedTimersQueryTest extends ShardedTimersTestBase {
             inListener.countDown();
             awaitQuietly(release);
           };
-      try (ShardedTimers roomy = timers(64)) {
+      try (ShardedTimers roomy = timers(TimersConfig.builder("roomy").queueCapacity(64))) {
         roomy.open(0);
         roomy.open(1);
         roomy.schedule(0, 1, NOW);

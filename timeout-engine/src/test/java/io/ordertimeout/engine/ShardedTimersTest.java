@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,7 +30,10 @@ class ShardedTimersTest {
 
   private ShardedTimers timers(long maxPending) {
     return new ShardedTimers(
-        TimersConfig.defaults(name).withMaxPending(maxPending), clock, batches::add, parkStrategy);
+        TimersConfig.builder(name).maxPending(maxPending).build(),
+        clock,
+        batches::add,
+        parkStrategy);
   }
 
   @AfterEach
@@ -112,6 +117,64 @@ class ShardedTimersTest {
     timers.schedule(0, new long[] {6, 7}, new long[] {NOW + HOUR, NOW + HOUR}, 2);
     parkStrategy.awaitIdle(timers);
     assertThat(timers.pending()).isEqualTo(3);
+  }
+
+  @Test
+  void workerThatCannotBeStartedIsStartedByALaterCall() throws InterruptedException {
+    UnreliableThreads threads = new UnreliableThreads(2);
+    try (ShardedTimers retried =
+        new ShardedTimers(TimersConfig.builder(threads).build(), clock, batches::add)) {
+      assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> retried.open(0));
+      assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> retried.open(0));
+
+      retried.open(0);
+      retried.schedule(0, 1, NOW);
+      assertThat(batches.take().ids()).containsExactly(1);
+    }
+  }
+
+  @Test
+  void stopsAlthoughTheWorkerCouldNotBeStarted() {
+    UnreliableThreads threads = new UnreliableThreads(1);
+    ShardedTimers broken =
+        new ShardedTimers(TimersConfig.builder(threads).build(), clock, batches::add);
+    assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> broken.open(0));
+
+    assertThat(broken.stop()).isEmpty();
+    assertThatIllegalStateException().isThrownBy(() -> broken.open(0));
+    assertThat(threads.created()).as("a stop needs no thread").isOne();
+  }
+
+  /** A thread factory whose first threads cannot be started, as when the process has too many. */
+  private static final class UnreliableThreads implements ThreadFactory {
+
+    private final int failures;
+    private final AtomicInteger created = new AtomicInteger();
+
+    UnreliableThreads(int failures) {
+      this.failures = failures;
+    }
+
+    int created() {
+      return created.get();
+    }
+
+    @Override
+    public Thread newThread(Runnable worker) {
+      boolean fails = created.incrementAndGet() <= failures;
+      Thread thread =
+          new Thread(worker, "unreliable") {
+            @Override
+            public synchronized void start() {
+              if (fails) {
+                throw new OutOfMemoryError("unable to create native thread");
+              }
+              super.start();
+            }
+          };
+      thread.setDaemon(true);
+      return thread;
+    }
   }
 
   @Test

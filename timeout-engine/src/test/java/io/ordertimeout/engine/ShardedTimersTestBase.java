@@ -22,20 +22,11 @@ abstract class ShardedTimersTestBase {
   /** Called by the listener before it queues the batch. */
   volatile DueListener beforeQueueing = batch -> {};
 
-  final ShardedTimers timers = timers(16);
+  final ShardedTimers timers = timers(TimersConfig.builder("wheel").queueCapacity(16));
 
-  ShardedTimers timers(int queueCapacity) {
-    TimersConfig config =
-        new TimersConfig(
-            "wheel",
-            Duration.ofMillis(1),
-            BATCH,
-            queueCapacity,
-            Duration.ofMillis(100),
-            Duration.ofSeconds(1),
-            Long.MAX_VALUE);
+  ShardedTimers timers(TimersConfig.Builder config) {
     return new ShardedTimers(
-        config,
+        config.tick(Duration.ofMillis(1)).batchSize(BATCH).build(),
         clock,
         batch -> {
           beforeQueueing.onDue(batch);

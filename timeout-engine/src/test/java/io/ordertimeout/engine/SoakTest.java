@@ -129,14 +129,11 @@ class SoakTest {
         new ThreadPoolExecutor(2, 2, 1, TimeUnit.SECONDS, new ArrayBlockingQueue<>(2));
     private final ShardedTimers timers =
         new ShardedTimers(
-            new TimersConfig(
-                "soak",
-                Duration.ofMillis(10),
-                200,
-                64,
-                Duration.ofMillis(5),
-                Duration.ofSeconds(1),
-                Long.MAX_VALUE),
+            TimersConfig.builder("soak")
+                .batchSize(200)
+                .queueCapacity(64)
+                .retryDelay(Duration.ofMillis(5))
+                .build(),
             clock,
             this::deliver);
 

@@ -21,15 +21,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class TaskTimerTest {
 
-  private static final TimersConfig CONFIG =
-      new TimersConfig(
-          "tasks",
-          Duration.ofMillis(1),
-          10,
-          64,
-          Duration.ofMillis(50),
-          Duration.ofSeconds(1),
-          Long.MAX_VALUE);
+  private static final TimersConfig CONFIG = config().build();
 
   private final ManualClock clock = new ManualClock(1_000);
   private final BlockingQueue<Runnable> submitted = new LinkedBlockingQueue<>();
@@ -48,8 +40,16 @@ class TaskTimerTest {
           clock,
           task -> executor.execute(task));
 
+  private static TimersConfig.Builder config() {
+    return TimersConfig.builder("tasks")
+        .tick(Duration.ofMillis(1))
+        .batchSize(10)
+        .queueCapacity(64)
+        .retryDelay(Duration.ofMillis(50));
+  }
+
   private static TaskTimer withLimit(int maxPending) {
-    return new TaskTimer(CONFIG.withMaxPending(maxPending), Runnable::run);
+    return new TaskTimer(config().maxPending(maxPending).build(), Runnable::run);
   }
 
   @AfterEach

@@ -89,14 +89,13 @@ public class Shards implements SmartLifecycle {
     this.meters = meters;
     this.timers =
         new ShardedTimers(
-            new TimersConfig(
-                "timing-wheel",
-                properties.wheel().tick(),
-                properties.expiry().batchSize(),
-                COMMAND_QUEUE,
-                properties.expiry().retryDelay(),
-                LATE_AFTER,
-                Long.MAX_VALUE),
+            TimersConfig.builder("timing-wheel")
+                .tick(properties.wheel().tick())
+                .batchSize(properties.expiry().batchSize())
+                .queueCapacity(COMMAND_QUEUE)
+                .retryDelay(properties.expiry().retryDelay())
+                .lateAfter(LATE_AFTER)
+                .build(),
             this::wheelTimeMillis,
             batch -> expiry.expire(batch, this::arm));
     clock.onChange(timers::clockChanged);

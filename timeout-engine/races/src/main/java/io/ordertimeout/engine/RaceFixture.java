@@ -20,14 +20,12 @@ final class RaceFixture {
 
   final ShardedTimers timers =
       new ShardedTimers(
-          new TimersConfig(
-              "raced",
-              Duration.ofMillis(1),
-              8,
-              8,
-              Duration.ofMillis(1),
-              Duration.ofSeconds(1),
-              Long.MAX_VALUE),
+          TimersConfig.builder("raced")
+              .tick(Duration.ofMillis(1))
+              .batchSize(8)
+              .queueCapacity(8)
+              .retryDelay(Duration.ofMillis(1))
+              .build(),
           () -> nowMillis,
           batch -> {
             delivered.addAndGet(batch.size());
