@@ -10,4 +10,10 @@ interface Command {
 
   /** Returns the maximum number of timers that this command arms. */
   int arming();
+
+  /**
+   * Returns how many of these timers are not armed yet, or more if an id occurs twice. Called by
+   * the worker only.
+   */
+  int added(TimersWorker worker);
 }

@@ -109,6 +109,15 @@ final class Shard {
     }
   }
 
+  /** Returns how many of these timers are not armed. */
+  int countUnarmed(long... ids) {
+    int unarmed = 0;
+    for (long id : ids) {
+      unarmed += wheel.contains(id) ? 0 : 1;
+    }
+    return unarmed;
+  }
+
   void loaded() {
     changedWhileLoading = null;
   }
@@ -288,6 +297,13 @@ final class Shard {
     // Rearms a batch that was rejected in the last turn.
     mayDeliver();
     return wheel.armedPage(key, cursor, limit);
+  }
+
+  /** Brings {@link #pending()} up to date between two turns. */
+  void refreshPending() {
+    // A batch that was done since the last turn no longer counts.
+    mayDeliver();
+    publishPending();
   }
 
   private void publishPending() {

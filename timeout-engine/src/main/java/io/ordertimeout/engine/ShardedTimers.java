@@ -21,6 +21,11 @@ import java.util.concurrent.RejectedExecutionException;
  * made concurrently with the stop may throw although it took effect, but is never lost without
  * throwing.
  *
+ * <p><b>Limit.</b> Up to {@link TimersConfig#maxPending()} timers, a change counts every queued
+ * timer as additional and does not wait. Beyond, the caller waits for the worker, which knows how
+ * many are pending and which of them are only moved. The {@link DueListener} cannot wait and is
+ * rejected.
+ *
  * <p><b>Delivery.</b> Due timers are delivered to the {@link DueListener} in batches of one shard,
  * in the order of {@link TimingWheel#advance}, never early, and at most one batch per shard at a
  * time. A slow consumer holds back its own shard, whose due timers stay armed, and no other shard.
@@ -110,8 +115,8 @@ public final class ShardedTimers implements AutoCloseable {
    * @param deadlinesMillis their deadlines in milliseconds; copied
    * @param count the number of leading elements to read from both arrays
    * @throws IndexOutOfBoundsException if an array is shorter than count
-   * @throws RejectedExecutionException if these timers could exceed the limit on pending timers;
-   *     those up to a multiple of 1024 may have been accepted
+   * @throws RejectedExecutionException if these timers would exceed {@link
+   *     TimersConfig#maxPending()}; those up to a multiple of 1024 may have been accepted
    * @throws IllegalStateException if stopped
    */
   public void load(int shard, long[] ids, long[] deadlinesMillis, int count) {
@@ -120,8 +125,7 @@ public final class ShardedTimers implements AutoCloseable {
     for (int from = 0; from < count; from += Math.min(CHUNK, count - from)) {
       long[] someIds = chunk(ids, from, count);
       long[] someDeadlines = chunk(deadlinesMillis, from, count);
-      int some = someIds.length;
-      worker.submit(new ShardCommand(shard, some, some, open -> open.load(someIds, someDeadlines)));
+      worker.submit(ShardCommand.arming(shard, someIds, open -> open.load(someIds, someDeadlines)));
     }
   }
 
@@ -132,7 +136,7 @@ public final class ShardedTimers implements AutoCloseable {
    * @throws IllegalStateException if stopped
    */
   public void loaded(int shard) {
-    worker.submit(new ShardCommand(shard, 1, 0, Shard::loaded));
+    worker.submit(ShardCommand.other(shard, 1, Shard::loaded));
   }
 
   /**
@@ -141,8 +145,8 @@ public final class ShardedTimers implements AutoCloseable {
    * @param shard the shard
    * @param id the timer's id, unique in its shard
    * @param deadlineMillis the deadline in milliseconds; a deadline in the past is due at once
-   * @throws RejectedExecutionException if this timer could exceed the limit on pending timers;
-   *     nothing has changed
+   * @throws RejectedExecutionException if the timer is not armed and would exceed {@link
+   *     TimersConfig#maxPending()}; nothing has changed
    * @throws IllegalStateException if stopped
    */
   public void schedule(int shard, long id, long deadlineMillis) {
@@ -157,8 +161,8 @@ public final class ShardedTimers implements AutoCloseable {
    * @param deadlinesMillis their deadlines in milliseconds; copied
    * @param count the number of leading elements to read from both arrays
    * @throws IndexOutOfBoundsException if an array is shorter than count
-   * @throws RejectedExecutionException if these timers could exceed the limit on pending timers;
-   *     those up to a multiple of 1024 may have been accepted
+   * @throws RejectedExecutionException if these timers would exceed {@link
+   *     TimersConfig#maxPending()}; those up to a multiple of 1024 may have been accepted
    * @throws IllegalStateException if stopped
    */
   public void schedule(int shard, long[] ids, long[] deadlinesMillis, int count) {
@@ -167,9 +171,8 @@ public final class ShardedTimers implements AutoCloseable {
     for (int from = 0; from < count; from += Math.min(CHUNK, count - from)) {
       long[] someIds = chunk(ids, from, count);
       long[] someDeadlines = chunk(deadlinesMillis, from, count);
-      int some = someIds.length;
       worker.submit(
-          new ShardCommand(shard, some, some, open -> open.schedule(someIds, someDeadlines)));
+          ShardCommand.arming(shard, someIds, open -> open.schedule(someIds, someDeadlines)));
     }
   }
 
@@ -197,7 +200,7 @@ public final class ShardedTimers implements AutoCloseable {
     checkCount(count, ids.length);
     for (int from = 0; from < count; from += Math.min(CHUNK, count - from)) {
       long[] someIds = chunk(ids, from, count);
-      worker.submit(new ShardCommand(shard, someIds.length, 0, open -> open.cancel(someIds)));
+      worker.submit(ShardCommand.other(shard, someIds.length, open -> open.cancel(someIds)));
     }
   }
 

@@ -22,6 +22,12 @@ record TimerChange(int shard, long id, boolean arms, long deadlineMillis) implem
   }
 
   @Override
+  public int added(TimersWorker worker) {
+    Shard open = worker.shard(shard);
+    return open == null || !arms ? 0 : open.countUnarmed(id);
+  }
+
+  @Override
   public void applyTo(TimersWorker worker) {
     Shard open = worker.shard(shard);
     if (open != null) {

@@ -81,7 +81,10 @@ final class TimersWorker implements Runnable {
     if (!started) {
       start();
     }
-    admit(command);
+    if (!claim(command.arming())) {
+      submitAtTheLimit(command);
+      return;
+    }
     if (isCurrentThread()) {
       commands.putOwn(command);
     } else if (!commands.put(command, () -> stopping)) {
@@ -131,27 +134,48 @@ final class TimersWorker implements Runnable {
     }
   }
 
-  /** Rejects a command that could exceed the limit, counting every queued timer as additional. */
-  private void admit(Command command) {
-    int arming = command.arming();
-    if (arming == 0 || config.maxPending() == Long.MAX_VALUE) {
-      return;
+  /** Counts timers as pending. Returns false, and counts none, if they could exceed the limit. */
+  private boolean claim(int timers) {
+    if (timers == 0 || config.maxPending() == Long.MAX_VALUE) {
+      return true;
     }
     long before = claimed.get();
-    while (before + arming <= config.maxPending()) {
-      if (claimed.compareAndSet(before, before + arming)) {
-        return;
+    while (before + timers <= config.maxPending()) {
+      if (claimed.compareAndSet(before, before + timers)) {
+        return true;
       }
       before = claimed.get();
     }
-    throw new RejectedExecutionException(
-        "rejected: "
-            + arming
-            + " more timers could exceed the limit of "
-            + config.maxPending()
-            + " pending; "
-            + before
-            + " are pending or queued");
+    return false;
+  }
+
+  /**
+   * Has the worker decide whether the command exceeds the limit, because only the worker knows
+   * which timers are armed already. Its own thread cannot wait for that.
+   */
+  private void submitAtTheLimit(Command command) {
+    if (isCurrentThread() || !query(command.timers(), w -> w.applyIfAdmitted(command)).join()) {
+      throw new RejectedExecutionException(
+          "rejected: "
+              + command.arming()
+              + " more timers could exceed the limit of "
+              + config.maxPending()
+              + " pending; "
+              + claimed
+              + " are pending or queued");
+    }
+  }
+
+  private boolean applyIfAdmitted(Command command) {
+    shards.values().forEach(Shard::refreshPending);
+    publishCounts();
+    int added = command.added(this);
+    if (!claim(added)) {
+      return false;
+    }
+    appliedArming += added;
+    apply(command);
+    return true;
   }
 
   static IllegalStateException stoppedException() {

@@ -16,6 +16,11 @@ record WorkerCommand(int timers, Consumer<TimersWorker> change) implements Comma
   }
 
   @Override
+  public int added(TimersWorker worker) {
+    return 0;
+  }
+
+  @Override
   public void applyTo(TimersWorker worker) {
     change.accept(worker);
   }

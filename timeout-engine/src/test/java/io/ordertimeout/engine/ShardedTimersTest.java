@@ -120,6 +120,66 @@ class ShardedTimersTest {
   }
 
   @Test
+  void movesArmedTimersAtTheLimit() throws InterruptedException {
+    timers.close();
+    timers = timers(2);
+    timers.open(0);
+    long[] both = {1, 2};
+    timers.schedule(0, both, new long[] {NOW + HOUR, NOW + HOUR}, 2);
+
+    timers.schedule(0, 1, NOW + 30_000);
+    timers.schedule(0, both, new long[] {NOW + 10, NOW + 60_000}, 2);
+    timers.load(0, both, new long[] {NOW + HOUR, NOW + HOUR}, 2);
+    assertThatExceptionOfType(RejectedExecutionException.class)
+        .isThrownBy(() -> timers.schedule(0, new long[] {2, 3}, new long[2], 2));
+
+    assertThat(timers.deadlines(0, new long[] {1, 2, 3}, 3).join())
+        .containsExactly(NOW + 10, NOW + 60_000, ShardedTimers.NOT_KNOWN);
+  }
+
+  @Test
+  void cancelledAndDoneTimersMakeRoomAtTheLimitAtOnce() throws InterruptedException {
+    timers.close();
+    timers = timers(1);
+    timers.open(0);
+    for (int id = 0; id < 1_000; id++) {
+      timers.schedule(0, id, NOW + HOUR);
+      timers.cancel(0, id);
+    }
+    timers.schedule(0, 1_000, NOW + 10);
+    setClock(NOW + 10);
+    batches.remove().done();
+
+    timers.schedule(0, 1_001, NOW + HOUR);
+    parkStrategy.awaitIdle(timers);
+    assertThat(timers.pending()).isOne();
+  }
+
+  @Test
+  void listenerIsRejectedAtTheLimitInsteadOfWaiting() throws InterruptedException {
+    BlockingQueue<String> rejections = new LinkedBlockingQueue<>();
+    ShardedTimers[] own = new ShardedTimers[1];
+    own[0] =
+        new ShardedTimers(
+            TimersConfig.builder("limited").maxPending(1).build(),
+            clock,
+            batch -> {
+              try {
+                own[0].schedule(0, 2, NOW + HOUR);
+              } catch (RejectedExecutionException e) {
+                rejections.add(String.valueOf(e.getMessage()));
+              }
+              batch.done();
+            });
+    try (ShardedTimers limited = own[0]) {
+      limited.open(0);
+      limited.schedule(0, 1, NOW);
+
+      assertThat(rejections.take()).contains("limit of 1");
+    }
+  }
+
+  @Test
   void workerThatCannotBeStartedIsStartedByALaterCall() throws InterruptedException {
     UnreliableThreads threads = new UnreliableThreads(2);
     try (ShardedTimers retried =
