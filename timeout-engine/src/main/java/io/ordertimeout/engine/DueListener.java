@@ -1,5 +1,9 @@
 package io.ordertimeout.engine;
 
+import java.util.Objects;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+
 /** Receives due timers from {@link ShardedTimers}. */
 @FunctionalInterface
 public interface DueListener {
@@ -21,4 +25,27 @@ public interface DueListener {
    * @param batch one or more due timers of one shard
    */
   void onDue(DueBatch batch);
+
+  /**
+   * Returns a listener that processes each batch on an executor and then marks it as done, also if
+   * that fails. A batch that the executor rejects is delivered again.
+   *
+   * @param executor runs the consumer; its {@code execute} must not block
+   * @param consumer processes a batch. It need not call {@link DueBatch#done()}. Its exceptions go
+   *     to the executor; the timers count as delivered
+   * @return the listener
+   */
+  static DueListener on(Executor executor, Consumer<DueBatch> consumer) {
+    Objects.requireNonNull(executor, "executor");
+    Objects.requireNonNull(consumer, "consumer");
+    return batch ->
+        executor.execute(
+            () -> {
+              try {
+                consumer.accept(batch);
+              } finally {
+                batch.done();
+              }
+            });
+  }
 }

@@ -1,5 +1,6 @@
 package io.ordertimeout.engine;
 
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
@@ -18,12 +19,14 @@ public final class ScheduledTask {
   private final TaskTimer timer;
   private final long id;
   private final Runnable task;
+  private final long deadlineMillis;
   private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
 
-  ScheduledTask(TaskTimer timer, long id, Runnable task) {
+  ScheduledTask(TaskTimer timer, long id, Runnable task, long deadlineMillis) {
     this.timer = timer;
     this.id = id;
     this.task = task;
+    this.deadlineMillis = deadlineMillis;
   }
 
   /**
@@ -64,6 +67,15 @@ public final class ScheduledTask {
    */
   public Runnable task() {
     return task;
+  }
+
+  /**
+   * Returns the time until the task is due, whether or not it was cancelled.
+   *
+   * @return the time, zero once the delay has elapsed
+   */
+  public Duration remaining() {
+    return timer.timeUntil(deadlineMillis);
   }
 
   /** Marks the task as expired. Returns false if it was cancelled. */

@@ -12,6 +12,17 @@ import java.util.concurrent.RejectedExecutionException;
  * Sharded timers for many threads: one {@link TimingWheel} per open shard, all driven by one worker
  * thread. Thread-safe.
  *
+ * <pre>{@code
+ * TimerClock clock = TimerClock.steady();
+ * DueListener listener = DueListener.on(executor, batch -> cancelUnpaidOrders(batch.ids()));
+ * try (ShardedTimers timers =
+ *     new ShardedTimers(TimersConfig.defaults("order-wheel"), clock, listener)) {
+ *   timers.open(0);
+ *   timers.schedule(0, 42, clock.nowMillis() + 900_000);
+ *   timers.cancel(0, 42);
+ * }
+ * }</pre>
+ *
  * <p><b>Threading.</b> Changes from any thread are queued and take effect soon after; changes from
  * the same thread take effect in order. Queueing is lock-free while there is room. If the queue is
  * full, the caller blocks until there is room, so nothing is dropped and a producer that is too

@@ -4,8 +4,10 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
@@ -17,6 +19,13 @@ import java.util.function.Function;
 /**
  * A timer that runs arbitrary tasks after a delay. It is meant for timeouts of connections,
  * requests and caches, most of which are cancelled. Thread-safe.
+ *
+ * <pre>{@code
+ * try (TaskTimer timer = new TaskTimer(TimersConfig.defaults("timeouts"), executor)) {
+ *   ScheduledTask timeout = timer.schedule(this::closeConnection, Duration.ofSeconds(30));
+ *   timeout.cancel();
+ * }
+ * }</pre>
  *
  * <p>This is a thin layer over {@link ShardedTimers}, which suits timers that already have ids and
  * are stored elsewhere; a task additionally costs an object and a map entry. Scheduling and
@@ -93,13 +102,14 @@ public final class TaskTimer implements AutoCloseable {
   public ScheduledTask schedule(Runnable task, Duration delay) {
     Objects.requireNonNull(task, "task");
     Objects.requireNonNull(delay, "delay");
+    long deadlineMillis = millisAfter(delay);
     openShard();
     countOneMore();
     long id = lastId.incrementAndGet();
-    ScheduledTask scheduled = new ScheduledTask(this, id, task);
+    ScheduledTask scheduled = new ScheduledTask(this, id, task, deadlineMillis);
     waiting.put(id, scheduled);
     try {
-      timers.schedule(SHARD, id, deadlineMillis(delay));
+      timers.schedule(SHARD, id, deadlineMillis);
       if (stopped) {
         throw TimersWorker.stoppedException();
       }
@@ -119,6 +129,29 @@ public final class TaskTimer implements AutoCloseable {
    */
   public int pending() {
     return pending.get();
+  }
+
+  /**
+   * Returns the number of tasks that were submitted to the executor late: at least {@link
+   * TimersConfig#lateAfter()} after their delays had elapsed, because the worker was stalled or the
+   * executor's {@code execute} was slow. O(1), never blocks.
+   *
+   * @return the number of tasks since the start
+   */
+  public long late() {
+    return timers.late();
+  }
+
+  /**
+   * Estimates how many waiting tasks are due after each of the given delays from now. See {@link
+   * ShardedTimers#forecast}. Tasks that were submitted to the executor are not counted.
+   *
+   * @param delays the delays
+   * @return the number of tasks for each delay
+   * @throws IllegalStateException if stopped
+   */
+  public CompletableFuture<long[]> forecast(Duration... delays) {
+    return timers.forecast(Arrays.stream(delays).mapToLong(this::millisAfter).toArray());
   }
 
   /**
@@ -180,6 +213,11 @@ public final class TaskTimer implements AutoCloseable {
     return removed;
   }
 
+  /** Returns the time until a deadline, zero if it has passed. */
+  Duration timeUntil(long deadlineMillis) {
+    return Duration.ofMillis(Math.max(0, deadlineMillis - clock.nowMillis()));
+  }
+
   /** Opens the shard for the first task, so that a timer without tasks has no thread. */
   private void openShard() {
     if (!opened) {
@@ -192,7 +230,7 @@ public final class TaskTimer implements AutoCloseable {
     }
   }
 
-  private long deadlineMillis(Duration delay) {
+  private long millisAfter(Duration delay) {
     long nowMillis = clock.nowMillis();
     try {
       // The elapsed part of the current millisecond must not shorten the delay.

@@ -7,6 +7,12 @@ import java.util.concurrent.RejectedExecutionException;
  * A hierarchical hashed timing wheel whose timers are identified by a long and due at a time in
  * milliseconds.
  *
+ * <pre>{@code
+ * TimingWheel wheel = new TimingWheel(10, nowMillis);
+ * wheel.schedule(42, nowMillis + 900_000);
+ * int expired = wheel.advance(laterMillis, (id, deadlineMillis) -> expire(id), 1000);
+ * }</pre>
+ *
  * <p><b>Semantics.</b> A timer is due at the first multiple of the tick at or after its deadline
  * (at {@code Long.MAX_VALUE} if no multiple follows), never before its deadline. Deadlines and
  * times may be any value from {@code Long.MIN_VALUE} to {@code Long.MAX_VALUE}, including negative

@@ -17,14 +17,13 @@ class ReadmeExampleTest {
   void shardedTimersExampleWorks() throws InterruptedException {
     ExecutorService executor = Executors.newSingleThreadExecutor();
     DueListener listener =
-        batch ->
-            executor.execute(
-                () -> {
-                  for (long id : batch.ids()) {
-                    cancelUnpaidOrder(id);
-                  }
-                  batch.done();
-                });
+        DueListener.on(
+            executor,
+            batch -> {
+              for (long id : batch.ids()) {
+                cancelUnpaidOrder(id);
+              }
+            });
     try (ShardedTimers timers =
         new ShardedTimers(
             TimersConfig.defaults("order-wheel"), System::currentTimeMillis, listener)) {

@@ -1,9 +1,12 @@
 package io.ordertimeout.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -38,6 +41,32 @@ class ShardedTimersDeliveryTest extends ShardedTimersTestBase {
     awaitIdle();
     assertThat(timers.pending(4)).isEqualTo(1);
     assertThat(timers.pending()).isEqualTo(1);
+  }
+
+  @Test
+  void listenerOnAnExecutorMarksEachBatchAsDone() throws InterruptedException {
+    BlockingQueue<Runnable> submitted = new LinkedBlockingQueue<>();
+    DueListener listener =
+        DueListener.on(
+            submitted::add,
+            batch -> {
+              batches.add(batch);
+              throw new UnsupportedOperationException("on purpose");
+            });
+    try (ShardedTimers onExecutor =
+        new ShardedTimers(
+            TimersConfig.builder("executed").batchSize(1).build(), clock, listener, parkStrategy)) {
+      onExecutor.open(0);
+      onExecutor.schedule(0, new long[] {1, 2}, new long[] {NOW - 20, NOW - 10}, 2);
+      parkStrategy.awaitIdle(onExecutor);
+      assertThat(submitted).hasSize(1);
+
+      Runnable first = submitted.remove();
+      assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(first::run);
+
+      assertThat(submitted.take()).as("the next batch").isNotSameAs(first);
+      assertThat(onlyBatch().ids()).containsExactly(1);
+    }
   }
 
   @Test

@@ -89,6 +89,46 @@ class TaskTimerTest {
   }
 
   @Test
+  void returnsTheRemainingTime() throws InterruptedException {
+    ScheduledTask task = timer.schedule(() -> {}, Duration.ofMillis(100));
+    ScheduledTask never = timer.schedule(() -> {}, Duration.ofSeconds(Long.MAX_VALUE));
+    assertThat(task.remaining()).isEqualTo(Duration.ofMillis(101));
+
+    setClock(1_041);
+    assertThat(task.remaining()).isEqualTo(Duration.ofMillis(60));
+    setClock(1_101);
+    assertThat(task.remaining()).isZero();
+    setClock(2_000);
+    assertThat(task.remaining()).isZero();
+    assertThat(never.remaining()).isEqualTo(Duration.ofMillis(Long.MAX_VALUE - 2_000));
+  }
+
+  @Test
+  void countsLateTasks() throws InterruptedException {
+    timer.schedule(() -> {}, Duration.ofMillis(100));
+    timer.schedule(() -> {}, Duration.ofSeconds(1));
+
+    setClock(2_101);
+
+    assertThat(submitted).hasSize(2);
+    assertThat(timer.late()).as("late after a second").isOne();
+  }
+
+  @Test
+  void forecastsWaitingTasks() {
+    for (int second = 1; second <= 5; second++) {
+      timer.schedule(() -> {}, Duration.ofSeconds(second));
+    }
+    timer.schedule(() -> {}, Duration.ofSeconds(1)).cancel();
+
+    assertThat(
+            timer
+                .forecast(Duration.ZERO, Duration.ofSeconds(2), Duration.ofSeconds(Long.MAX_VALUE))
+                .join())
+        .containsExactly(0, 2, 5);
+  }
+
+  @Test
   void cancelledTaskNeverRuns() throws InterruptedException {
     ScheduledTask task = timer.schedule(() -> ran.add("a"), Duration.ofMillis(100));
 
