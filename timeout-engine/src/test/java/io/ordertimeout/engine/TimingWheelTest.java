@@ -487,16 +487,47 @@ class TimingWheelTest {
   @Test
   void timersArmedOverdueExpireInDeadlineOrderHoweverFarApart() {
     long[] ago = {1, 1L << 32, 1L << 50, (1L << 50) + 1, (1L << 32) + 5, 1L << 61, 7};
-    for (long millis : ago) {
-      wheel.schedule(NOW - millis, NOW - millis);
-    }
+    for (int round = 0; round < 2; round++) {
+      due.clear();
+      for (long millis : ago) {
+        wheel.schedule(NOW - millis, NOW - millis);
+      }
 
-    while (wheel.size() > 0) {
+      while (wheel.size() > 0) {
+        wheel.advance(NOW, this::take, 1);
+        WheelInvariants.check(wheel);
+      }
+
+      assertThat(due).as("round %s", round).hasSize(ago.length).isSorted();
+    }
+  }
+
+  @Test
+  void handlerMayArmOverdueTimersBehindACascade() {
+    long start = NOW - 1_000_000;
+    wheel.schedule(start + 1_000, start + 1_000);
+    wheel.schedule(start + 5_000, start + 5_000);
+    while (due.isEmpty()) {
       wheel.advance(NOW, this::take, 1);
-      WheelInvariants.check(wheel);
     }
+    while (TimingWheel.isBefore(wheel.overdue.position(), wheel.tickAtOrAfter(start + 2_000))) {
+      assertThat(wheel.advance(NOW, this::take, 1)).as("only cascades").isZero();
+    }
+    wheel.schedule(start + 500, start + 500);
 
-    assertThat(due).hasSize(ago.length).isSorted();
+    wheel.advance(
+        NOW,
+        (id, deadlineMillis) -> {
+          if (id == start + 500) {
+            wheel.schedule(start + 2_000, start + 2_000);
+            wheel.schedule(start + 1_800, start + 1_800);
+          }
+          return take(id, deadlineMillis);
+        },
+        ALL);
+
+    assertThat(due)
+        .containsExactly(start + 1_000, start + 500, start + 1_800, start + 2_000, start + 5_000);
   }
 
   @Test
