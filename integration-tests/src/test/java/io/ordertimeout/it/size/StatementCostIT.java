@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.size.StatementCosts.Cost;
+import io.ordertimeout.it.size.StatementCosts.Scans;
 import io.ordertimeout.it.support.Database;
 import io.ordertimeout.it.support.Http;
 import io.ordertimeout.it.support.Scenario;
@@ -21,16 +22,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Every statement that the service issues reads pages in proportion to its result, however many
- * orders there are. The service runs beside 100,000 orders and then beside 1,000,000, half of them
- * pending. The second time, Postgres plans each statement once for all parameters, as it does after
- * some executions.
+ * Every statement that the service issues reads pages and scans rows in proportion to its result,
+ * however many orders there are.
  */
 @Order(20)
 class StatementCostIT {
 
   private static final Logger log = LoggerFactory.getLogger(StatementCostIT.class);
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
+  private static final Duration PATIENCE = Duration.ofMinutes(3);
 
   private static final int FEW = 100_000;
   private static final int MANY = 1_000_000;
@@ -44,6 +43,9 @@ class StatementCostIT {
   /** What an execution may cost in any case; a scan of a large table or index costs thousands. */
   private static final long NEGLIGIBLE = 100;
 
+  /** What an execution may scan in any case: the largest page or window of a statement. */
+  private static final long WINDOW = 10_000;
+
   /** Each kind of event and each search so often that every connection has a plan for it. */
   private static final int REPETITIONS = 8;
 
@@ -52,13 +54,17 @@ class StatementCostIT {
 
   private static final String[] SETTINGS = {
     "spring.datasource.hikari.maximum-pool-size", "4",
-    "spring.datasource.hikari.data-source-properties.prepareThreshold", "1",
     "order-timeout.deadline.purge-interval", "1s",
     "order-timeout.reconciler.interval", "1s",
     "order-timeout.reconciler.confirm-after", "1s",
     "order-timeout.outbox.sweep-interval", "1s",
   };
 
+  /**
+   * The service runs beside 100,000 orders and then beside 1,000,000, half of them pending. The
+   * second time, Postgres plans each statement for any parameters, as it may for statements that a
+   * connection repeats.
+   */
   @Test
   void theCostOfAStatementDependsOnItsResultAndNotOnTheNumberOfOrders(@TempDir Path directory)
       throws IOException {
@@ -75,11 +81,57 @@ class StatementCostIT {
 
       assertThat(besideMany).hasSizeGreaterThan(STATEMENTS);
       assertThat(growing(besideFew, besideMany)).isEmpty();
+      assertThat(scanning(costs.scans())).isEmpty();
     }
   }
 
-  /** Orders of all states with deadlines and decisions that nobody waits for or purges. */
+  /**
+   * The service plans its statements beside empty tables, as Postgres knows from its statistics.
+   * Then orders come in, and an outage of a topic fills the outbox. The plans and the statistics
+   * stay the same.
+   */
+  @Test
+  void theCostOfAStatementStaysTheSameWhenEmptyTablesFillUp(@TempDir Path directory)
+      throws IOException {
+    try (StatementCosts costs = new StatementCosts(directory)) {
+      Scenario scenario = costs.scenario();
+      Database database = scenario.database();
+      database.execute("vacuum analyze");
+      try (Service service = scenario.startService(SETTINGS)) {
+        service.awaitReady(true);
+        exercise(scenario, service, "planned");
+        scenario.awaitQuiet();
+        scenario.deleteTopic(scenario.topics().conflict());
+        insertOrders(database, 0, FEW);
+        insertUnpublished(database, FEW / 2);
+        costs.reset();
+        exercise(scenario, service, "measured");
+        await("publication")
+            .atMost(PATIENCE)
+            .until(
+                () ->
+                    database.count("select count(*) from outbox where kind = 'ORDER_CANCELLED'")
+                        == 0);
+        awaitPeriodicStatements(costs);
+      }
+
+      Map<String, Scans> scans = costs.scans();
+      scans.forEach((statement, scan) -> log.info("{} {}", scan, statement));
+      assertThat(scans).hasSizeGreaterThan(STATEMENTS / 2);
+      assertThat(scanning(scans)).isEmpty();
+    }
+  }
+
   private static void fill(Database database, int from, int to) {
+    insertOrders(database, from, to);
+    database.execute("vacuum analyze");
+  }
+
+  /**
+   * Orders of all states with deadlines and decisions that nobody waits for or purges; some come
+   * due within the hour, some are parked. And interruptions that were over before all of them.
+   */
+  private static void insertOrders(Database database, int from, int to) {
     database.execute(
         """
         insert into order_deadline (
@@ -88,11 +140,14 @@ class StatementCostIT {
         select
           'stored-' || lpad(i::text, 9, '0'), i % ?,
           case when i % 2 = 0 then 'PENDING' when i % 3 = 0 then 'CANCELLED' else 'PAID' end,
-          now() - interval '1 h', now() + make_interval(secs => 36000 + i % 500000), 'DEFAULT',
+          now() - interval '1 h',
+          now() + make_interval(secs => case when i % 8 = 0 then 1800 else 36000 end + i % 1700),
+          'DEFAULT',
           'web', 10, 'EUR',
           case when i % 2 = 1 then now() end,
           case when i % 2 = 0 then null when i % 3 = 0 then 'EXPIRY' else 'PAYMENT' end
         from generate_series(?::int, ?::int - 1) as i
+        on conflict do nothing
         """,
         Scenario.PARTITIONS, from, to);
     database.execute(
@@ -111,7 +166,41 @@ class StatementCostIT {
         """,
         from,
         to);
-    database.execute("vacuum analyze");
+    database.execute(
+        """
+        insert into parked_order (order_id, shard, reason)
+        select 'stored-' || lpad(i::text, 9, '0'), i % ?, 'rejected'
+        from generate_series(?::int, ?::int - 1, 4) as i
+        """,
+        Scenario.PARTITIONS, from, to);
+    database.execute(
+        """
+        insert into expiry_pause (
+          channel, placed_by_kind, placed_by, reason, moves_deadlines, began_at, ended_at)
+        select 'web', 'OPERATOR', 'operator', 'drill', true, ended_at - interval '1 s', ended_at
+        from generate_series(?::int, ?::int - 1, 300) as i
+        cross join lateral (select now() - make_interval(secs => 10000 + i % 1000) as ended_at) o
+        """,
+        from, to);
+    database.execute(
+        """
+        insert into shard_outage (shard, began_at, ended_at)
+        select i % ?, now() - make_interval(secs => 1000000 - i), now() - interval '3 h'
+        from generate_series(?::int, ?::int - 1, 300) as i
+        """,
+        Scenario.PARTITIONS, from, to);
+  }
+
+  /** Conflicts whose topic does not exist. */
+  private static void insertUnpublished(Database database, int count) {
+    database.execute(
+        """
+        insert into outbox (kind, order_id, payment_id, shard, cancelled_at, paid_at, written_at)
+        select 'ORDER_PAYMENT_CONFLICT', 'stored-' || lpad(i::text, 9, '0'), 'late', i % ?, now(),
+          now(), now() - interval '1 h'
+        from generate_series(0, ?::int - 1) as i
+        """,
+        Scenario.PARTITIONS, count);
   }
 
   /** Has the service do everything it does, and returns what its statements cost. */
@@ -120,18 +209,29 @@ class StatementCostIT {
     Scenario scenario = costs.scenario();
     try (Service service = scenario.startService(SETTINGS)) {
       service.awaitReady(true);
-      for (int i = 0; i < REPETITIONS; i++) {
-        process(scenario, name + "-" + i);
-        operate(service, name + "-" + i);
-      }
+      exercise(scenario, service, name);
       scenario.awaitQuiet();
-      await("the counts of every few seconds")
-          .atMost(PATIENCE)
-          .until(() -> calls(costs, "as overdue") >= 2 && calls(costs, "from outbox") >= 2);
+      awaitPeriodicStatements(costs);
     }
     Map<String, Cost> read = costs.read();
     read.forEach((statement, cost) -> log.info("{} {}", cost, statement));
     return read;
+  }
+
+  private static void exercise(Scenario scenario, Service service, String name) {
+    for (int i = 0; i < REPETITIONS; i++) {
+      process(scenario, name + "-" + i);
+      operate(service, name + "-" + i);
+    }
+  }
+
+  private static void awaitPeriodicStatements(StatementCosts costs) {
+    await("the counts of every few seconds")
+        .atMost(PATIENCE)
+        .until(
+            () ->
+                List.of("as overdue", "from outbox", "sum(amount)").stream()
+                    .allMatch(statement -> calls(costs, statement) >= 2));
   }
 
   private static long calls(StatementCosts costs, String part) {
@@ -194,5 +294,22 @@ class StatementCostIT {
           }
         });
     return growing;
+  }
+
+  /**
+   * The statements that scan more rows than they return, or read more of an index than the rows
+   * that they find by it.
+   */
+  private static Map<String, Scans> scanning(Map<String, Scans> scans) {
+    Map<String, Scans> scanning = new TreeMap<>();
+    scans.forEach(
+        (statement, scan) -> {
+          boolean rows = scan.scanned() > WINDOW * scan.calls() && scan.scannedPerRow() > MODEST;
+          long found = scan.calls() + scan.rows() + scan.scanned();
+          if (rows || (scan.pages() > NEGLIGIBLE * scan.calls() && scan.pages() > MODEST * found)) {
+            scanning.put(statement, scan);
+          }
+        });
+    return scanning;
   }
 }

@@ -10,7 +10,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Repository;
@@ -78,13 +77,12 @@ public class OutboxRows {
   private static final String LEFT_BEHIND =
       """
       select %s from outbox
-      where shard = any(?::int[]) and id > ? and written_at < clock_timestamp() - make_interval(secs => ?)
-      order by id
+      where shard = any(?::int[]) and (shard, id) > (?, ?)
+        and written_at < clock_timestamp() - make_interval(secs => ?)
+      order by shard, id
       limit ?
       """
           .formatted(COLUMNS);
-
-  private static final String COUNT = "select count(*) from outbox where shard = any(?::int[])";
 
   private final JdbcTemplate jdbc;
 
@@ -93,20 +91,22 @@ public class OutboxRows {
   }
 
   /**
-   * Returns at most {@code limit} events of those shards, by id.
+   * Returns at most {@code limit} events of those shards, by shard and id; O(limit) by an index.
    *
-   * @param afterId the id below the first one
+   * @param afterShard the shard of the event before the first one
+   * @param afterId the id of the event before the first one
    * @param olderThanSeconds the age of the youngest one
    */
   public List<OutboxEvent> leftBehind(
-      Set<Integer> shards, long afterId, double olderThanSeconds, int limit) {
+      Set<Integer> shards, int afterShard, long afterId, double olderThanSeconds, int limit) {
     return jdbc.query(
-        LEFT_BEHIND, OutboxRows::event, array(shards), afterId, olderThanSeconds, limit);
-  }
-
-  /** Counts the events of those shards. */
-  public long count(Set<Integer> shards) {
-    return Objects.requireNonNull(jdbc.queryForObject(COUNT, Long.class, (Object) array(shards)));
+        LEFT_BEHIND,
+        OutboxRows::event,
+        array(shards),
+        afterShard,
+        afterId,
+        olderThanSeconds,
+        limit);
   }
 
   /** Reads an event from a row that has all columns of the outbox. */

@@ -37,7 +37,6 @@ import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
@@ -59,7 +58,6 @@ public class OutboxRelay extends BackgroundLoop {
   private static final Duration FLUSH_TIMEOUT = Duration.ofSeconds(20);
   private static final Duration IDLE = Duration.ofMillis(100);
 
-  private final OutboxRows outbox;
   private final OutboxSweep sweep;
   private final PublishedEvents published;
   private final EventPublisher publisher;
@@ -86,6 +84,7 @@ public class OutboxRelay extends BackgroundLoop {
   // Confined to the relay's thread.
   private final TargetQueues queues;
   private final RejectedEvents rejected = new RejectedEvents();
+  private final SweptEvents swept = new SweptEvents();
   // Published but not deleted yet.
   private final List<Publication> acknowledged = new ArrayList<>();
 
@@ -110,7 +109,6 @@ public class OutboxRelay extends BackgroundLoop {
         RETRY,
         "its events stay in the outbox, none is lost");
     this.health = registry.step("outbox-relay");
-    this.outbox = outbox;
     this.published = published;
     this.publisher = publisher;
     this.leaders = leaders;
@@ -163,20 +161,11 @@ public class OutboxRelay extends BackgroundLoop {
   }
 
   /**
-   * Returns how many events of the owned shards Kafka has not acknowledged, as counted every few
-   * seconds.
+   * Returns how many events of the owned shards Kafka has not acknowledged: those in memory, or
+   * those that the last sweep found and that are not published since, whichever are more.
    */
   public long unpublished() {
     return unpublished;
-  }
-
-  @Scheduled(fixedDelay = 5, timeUnit = TimeUnit.SECONDS)
-  void count() {
-    try {
-      unpublished = shards.isEmpty() ? 0 : outbox.count(shards);
-    } catch (RuntimeException | Error e) {
-      log.warn("The outbox could not be counted; its metric is not updated: {}", e.toString());
-    }
   }
 
   @Override
@@ -194,6 +183,7 @@ public class OutboxRelay extends BackgroundLoop {
     if (sweep.isDue()) {
       acceptLeftBehind(sweep.next(shards));
     }
+    unpublished = Math.max(inFlight.size(), swept.count(shards));
   }
 
   private void awaitWork() throws InterruptedException {
@@ -355,7 +345,10 @@ public class OutboxRelay extends BackgroundLoop {
       List<Publication> batch =
           acknowledged.subList(0, Math.min(acknowledged.size(), settings.batchSize()));
       amounts.cancelled(published.record(batch));
-      batch.forEach(publication -> inFlight.remove(publication.event().key()));
+      for (Publication publication : batch) {
+        inFlight.remove(publication.event().key());
+        swept.remove(publication.event());
+      }
       batch.clear();
       reportSuccess();
     }
@@ -376,18 +369,21 @@ public class OutboxRelay extends BackgroundLoop {
     if (page.isFirst()) {
       queues.forEach(TargetQueue::complete);
       rejected.beginSweep();
+      swept.beginSweep();
     }
     int room = room();
     int found = 0;
     @Nullable OutboxEvent withoutRoom = null;
     for (OutboxEvent event : page.events()) {
       rejected.find(event);
-      if (inFlight.contains(event.key())) {
-        continue;
-      }
-      if (found >= room) {
+      boolean known = inFlight.contains(event.key());
+      if (!known && found >= room) {
         withoutRoom = event;
         break;
+      }
+      swept.add(event);
+      if (known) {
+        continue;
       }
       inFlight.add(event.key());
       if (enqueue(event)) {
@@ -402,6 +398,7 @@ public class OutboxRelay extends BackgroundLoop {
     } else if (page.isLast()) {
       sweep.end();
       rejected.endSweep();
+      swept.endSweep();
       reportSuccess();
     } else if (found > 0) {
       sweep.continueSoon();

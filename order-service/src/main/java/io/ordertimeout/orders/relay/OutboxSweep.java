@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
  * The search for events that a crash, an outage or a full queue left in the outbox: when it is due,
  * and which page of the outbox it reads next.
  *
- * <p>A sweep reads the rows of the owned shards by id, page by page. Sweeps are due periodically,
- * and earlier on request. A request during a sweep leads to another one after it, because the rows
- * in question may precede those that are read next. Requests may come from any thread; all other
- * methods are confined to the relay's thread.
+ * <p>A sweep reads the rows of the owned shards by shard and id, page by page. Sweeps are due
+ * periodically, and earlier on request. A request during a sweep leads to another one after it,
+ * because the rows in question may precede those that are read next. Requests may come from any
+ * thread; all other methods are confined to the relay's thread.
  */
 final class OutboxSweep {
 
@@ -27,11 +27,17 @@ final class OutboxSweep {
   /**
    * A part of a sweep.
    *
-   * @param events events of the outbox by id; they may be in memory already
+   * @param events events of the outbox by shard and id; they may be in memory already
    * @param isFirst whether the sweep begins with this page
    * @param isLast whether the sweep ends with this page
    */
   record Page(List<OutboxEvent> events, boolean isFirst, boolean isLast) {}
+
+  /** A position in the outbox: after the row with this id, in the order of shards. */
+  private record Position(int shard, long id) {
+
+    static final Position START = new Position(-1, 0);
+  }
 
   private final OutboxRows outbox;
   private final Duration interval;
@@ -48,8 +54,8 @@ final class OutboxSweep {
   /** When the sweep is due that follows a requested one; null if none does. */
   private @Nullable Long followUpNanos;
 
-  /** The last row that the current sweep has read; 0 between two sweeps. */
-  private long readUpTo;
+  /** Where the next page begins; the start between two sweeps. */
+  private Position readUpTo = Position.START;
 
   /**
    * Creates a search that is due immediately.
@@ -96,7 +102,7 @@ final class OutboxSweep {
    * Requests a page that begins with that event after a moment, because the event found no room.
    */
   void continueSoonFrom(OutboxEvent event) {
-    readUpTo = event.id() - 1;
+    readUpTo = new Position(event.shard(), event.id() - 1);
     continueSoon();
   }
 
@@ -121,16 +127,20 @@ final class OutboxSweep {
     dueNanos = System.nanoTime() + interval.toNanos();
     if (fromStart) {
       fromStart = false;
-      readUpTo = 0;
+      readUpTo = Position.START;
     }
-    boolean isFirst = readUpTo == 0;
+    boolean isFirst = readUpTo.equals(Position.START);
     if (isFirst) {
       begin();
     }
     List<OutboxEvent> events = shards.isEmpty() ? List.of() : read(shards);
     boolean isLast = events.size() < PAGE_SIZE;
-    readUpTo = isLast ? 0 : events.get(events.size() - 1).id();
+    readUpTo = isLast ? Position.START : after(events.get(events.size() - 1));
     return new Page(events, isFirst, isLast);
+  }
+
+  private static Position after(OutboxEvent event) {
+    return new Position(event.shard(), event.id());
   }
 
   private void begin() {
@@ -153,7 +163,8 @@ final class OutboxSweep {
 
   private List<OutboxEvent> read(Set<Integer> shards) {
     try {
-      return outbox.leftBehind(shards, readUpTo, GRACE.toMillis() / 1e3, PAGE_SIZE);
+      return outbox.leftBehind(
+          shards, readUpTo.shard(), readUpTo.id(), GRACE.toMillis() / 1e3, PAGE_SIZE);
     } catch (RuntimeException | Error e) {
       requestSoon();
       throw e;
