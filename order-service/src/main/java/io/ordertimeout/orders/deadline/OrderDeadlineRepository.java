@@ -65,11 +65,16 @@ public interface OrderDeadlineRepository extends Repository<OrderDeadline, Strin
       nativeQuery = true,
       value =
           """
-          select * from order_deadline d
-          where d.order_id >= cast(:from as text) collate "C"
-            and d.order_id < cast(:to as text) collate "C"
-            and (:inclusive or d.order_id <> cast(:from as text) collate "C")
-            and d.state = any(cast(:states as text[]))
+          select * from (
+            select * from order_deadline o
+            where o.order_id >= cast(:from as text) collate "C"
+              and o.order_id < cast(:to as text) collate "C"
+              and (:inclusive or o.order_id <> cast(:from as text) collate "C")
+            order by o.order_id
+            -- Keeps the other conditions from leading to another index.
+            offset 0
+          ) d
+          where d.state = any(cast(:states as text[]))
             and (d.deadline is null or d.deadline >= :dueFrom and d.deadline < :dueTo)
           order by d.order_id
           limit :limit

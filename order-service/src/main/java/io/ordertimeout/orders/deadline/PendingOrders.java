@@ -44,6 +44,18 @@ public class PendingOrders {
    */
   public record Changed(PendingOrder order, boolean isPending) {}
 
+  /**
+   * SQL condition: the order {@code d} is one of {@code :ids} and belongs to {@code :shard}. The
+   * ids lead to the places of the rows, so that other conditions only filter: Postgres would
+   * otherwise read all pending orders of the shard if it expected fewer of them, as without
+   * statistics.
+   */
+  static final String GIVEN =
+      """
+      d.ctid = any(array(
+          select i.ctid from order_deadline i where i.id = any(:ids::bigint[]) and i.shard = :shard
+        ))""";
+
   private static final String PAGE =
       """
       select id, deadline from order_deadline d
@@ -58,16 +70,16 @@ public class PendingOrders {
   private static final String DEADLINES =
       """
       select id, deadline from order_deadline d
-      where id = any(:ids::bigint[]) and shard = :shard and state = 'PENDING' and %s
+      where %s and state = 'PENDING' and %s
       """
-          .formatted(ParkedOrders.NOT_PARKED);
+          .formatted(GIVEN, ParkedOrders.NOT_PARKED);
 
   private static final String SUSPENDED_OR_SETTLED_ELSEWHERE =
       """
       select id from order_deadline d
-      where id = any(:ids::bigint[]) and shard = :shard and (d.settled_in is not null or not (%s))
+      where %s and (d.settled_in is not null or not (%s))
       """
-          .formatted(ParkedOrders.NOT_PARKED);
+          .formatted(GIVEN, ParkedOrders.NOT_PARKED);
 
   private static final String CHANGED =
       """

@@ -34,10 +34,12 @@ public class SchemaMigration {
 
   /**
    * Without time-outs, whatever the pool's options are: a migration may rewrite tables, and it
-   * keeps a lock in a transaction that is idle meanwhile.
+   * keeps a lock in a transaction that is idle meanwhile. It may also scan and join whole tables.
    */
-  private static final String NO_TIMEOUTS =
-      " -c statement_timeout=0 -c idle_in_transaction_session_timeout=0";
+  private static final String OPTIONS =
+      " -c statement_timeout=0 -c idle_in_transaction_session_timeout=0"
+          + " -c enable_seqscan=on -c enable_bitmapscan=on -c enable_hashjoin=on"
+          + " -c enable_mergejoin=on";
 
   private final Flyway flyway;
   private final DataSource dataSource;
@@ -75,7 +77,7 @@ public class SchemaMigration {
     }
     Properties properties = new Properties();
     properties.putAll(pool.getDataSourceProperties());
-    properties.merge("options", NO_TIMEOUTS, (options, more) -> options.toString() + more);
+    properties.merge("options", OPTIONS, (options, more) -> options.toString() + more);
     properties.put("socketTimeout", "0");
     DriverManagerDataSource connections =
         new DriverManagerDataSource(pool.getJdbcUrl(), properties);
