@@ -7,6 +7,7 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
@@ -15,31 +16,44 @@ import org.springframework.stereotype.Repository;
 public class PendingOrderStatistics {
 
   /**
-   * The orders that are past their deadlines.
+   * The pending orders that are not simply waiting for their deadlines.
    *
-   * @param overdue those that should have been decided
-   * @param suspended those that a pause or hold keeps from being decided
+   * @param overdue those past their deadlines that should have been decided
+   * @param suspended those past their deadlines that a pause or hold keeps from being decided
+   * @param parked those that are parked
    */
-  public record PastDue(long overdue, long suspended) {}
+  public record Exceptions(long overdue, long suspended, long parked) {}
 
   /**
-   * What the orders of one currency that come due within one minute amount to.
+   * What orders of one currency that come due within one minute amount to.
    *
-   * @param currency the currency
    * @param minute the minute, counted from now
+   * @param sampled whether these are only some of the orders of their shards in that minute
+   * @param currency the currency; null if the orders have no amounts
    * @param amount the sum of their amounts
+   * @param orders how many orders these are
    */
-  public record DueAmount(String currency, int minute, BigDecimal amount) {}
+  public record DueAmount(
+      int minute, boolean sampled, @Nullable String currency, BigDecimal amount, long orders) {}
 
   // The windows of a shard are read from the ends of its part of an index, however many orders lie
   // between them. The newest are read, too, because orders under a pause collect among the oldest.
   // now() is stable, so that the index bounds the comparison: clock_timestamp() would read all
   // rows.
-  private static final String PAST_DUE =
+  private static final String EXCEPTIONS =
       """
       with paused as materialized (%s), held as materialized (%s)
       select count(*) filter (where not suspended) as overdue,
-        count(*) filter (where suspended) as suspended
+        count(*) filter (where suspended) as suspended,
+        (
+          select count(*) from (%s) p
+          cross join lateral (
+            select o.state, o.shard from order_deadline o where o.order_id = p.order_id
+            -- Keeps the other conditions from leading to another index.
+            offset 0
+          ) d
+          where d.state = 'PENDING' and d.shard = any(:shards::int[])
+        ) as parked
       from (
         select exists (select from held where held.shard = d.shard)
             or exists (select from paused p where p.channel is null or p.channel = d.channel)
@@ -53,6 +67,7 @@ public class PendingOrderStatistics {
           .formatted(
               ExpiryPauses.PAUSED_CHANNELS,
               ExpiryHolds.HELD_SHARDS,
+              ParkedOrders.FIRST_AND_LAST,
               window("asc"),
               window("desc"),
               ParkedOrders.NOT_PARKED);
@@ -69,53 +84,67 @@ public class PendingOrderStatistics {
         .formatted(direction, direction);
   }
 
-  private static final String PENDING_IN_SHARDS =
-      """
-      exists (
-        select from order_deadline d
-        where d.order_id = p.order_id and d.state = 'PENDING' and d.shard = any(?::int[]))""";
-
   private static final String DUE_AMOUNTS =
       """
-      select currency, floor(extract(epoch from deadline - now()) / 60)::int as minute,
-        sum(amount) as amount
-      from order_deadline
-      where shard = ? and state = 'PENDING' and deadline >= now()
-        and deadline < now() + interval '60 min' and currency is not null and amount is not null
-      group by 1, 2
+      with due as (
+        select m.minute, o.currency, o.amount,
+          count(*) over (partition by s.shard, m.minute) >= :window as sampled
+        from unnest(:shards::int[]) as s(shard)
+        cross join generate_series(0, 59) as m(minute)
+        cross join lateral (
+          select d.currency, d.amount from order_deadline d
+          where d.shard = s.shard and d.state = 'PENDING'
+            and d.deadline >= now() + make_interval(mins => m.minute)
+            and d.deadline < now() + make_interval(mins => m.minute + 1)
+          order by d.deadline, d.id
+          limit :window
+        ) o
+      )
+      select minute, sampled, currency, coalesce(sum(amount), 0) as amount, count(*) as orders
+      from due
+      group by minute, sampled, currency
       """;
 
   private final JdbcClient client;
-  private final ParkedOrders parked;
 
-  PendingOrderStatistics(JdbcClient client, ParkedOrders parked) {
+  PendingOrderStatistics(JdbcClient client) {
     this.client = client;
-    this.parked = parked;
   }
 
   /**
    * Counts the orders of all shards, owned or not, that are that long past their deadlines, parked
-   * ones excluded.
+   * ones excluded, and the parked orders of some shards.
    *
-   * @param window how many orders of each shard are counted, of the oldest and of the newest
+   * @param window how many orders of each shard, and how many parked ones, are counted, of the
+   *     oldest and of the newest
+   * @param shards the shards whose parked orders are counted
    */
-  public PastDue pastDue(Duration by, int window) {
+  public Exceptions exceptions(Duration by, int window, Collection<Integer> shards) {
     return client
-        .sql(PAST_DUE)
+        .sql(EXCEPTIONS)
         .param("seconds", by.toMillis() / 1e3)
         .param("window", window)
-        .query(PastDue.class)
+        .param("shards", array(shards))
+        .query(Exceptions.class)
         .single();
   }
 
-  /** Counts the pending orders of those shards that are parked. */
-  public long parked(Collection<Integer> shards) {
-    int[] numbers = shards.stream().mapToInt(Integer::intValue).toArray();
-    return parked.count(PENDING_IN_SHARDS, (Object) numbers);
+  /**
+   * Sums up the orders of some shards that come due within the next hour, by minute and currency.
+   *
+   * @param window how many orders of each shard and minute are read; if there are more, these are a
+   *     sample
+   */
+  public List<DueAmount> amountsDueWithinTheHour(Collection<Integer> shards, int window) {
+    return client
+        .sql(DUE_AMOUNTS)
+        .param("shards", array(shards))
+        .param("window", window)
+        .query(DueAmount.class)
+        .list();
   }
 
-  /** Sums up the orders of a shard that come due within the next hour, by currency and minute. */
-  public List<DueAmount> amountsDueWithinTheHour(int shard) {
-    return client.sql(DUE_AMOUNTS).param(shard).query(DueAmount.class).list();
+  private static int[] array(Collection<Integer> shards) {
+    return shards.stream().mapToInt(Integer::intValue).toArray();
   }
 }

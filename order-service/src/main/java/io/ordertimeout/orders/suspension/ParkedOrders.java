@@ -8,7 +8,6 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Repository;
@@ -25,6 +24,15 @@ public class ParkedOrders {
   /** SQL condition: the order {@code d} is not parked. */
   public static final String NOT_PARKED =
       "not exists (select from parked_order p where p.order_id = d.order_id)";
+
+  /**
+   * SQL query: the {@code order_id} of the orders that were parked first and last, at most {@code
+   * :window} of each.
+   */
+  public static final String FIRST_AND_LAST =
+      """
+      (select order_id from parked_order order by parked_at limit :window)
+        union (select order_id from parked_order order by parked_at desc limit :window)""";
 
   /**
    * A parked order.
@@ -54,8 +62,6 @@ public class ParkedOrders {
       """;
 
   private static final String RELEASE = "delete from parked_order where order_id = ?";
-
-  private static final String COUNT = "select count(*) from parked_order p where ";
 
   private static final String RELEASE_ALL =
       "delete from parked_order where order_id = any(?::text[])";
@@ -96,15 +102,6 @@ public class ParkedOrders {
   /** Deletes what parked the orders, because they are deleted too. */
   public void releaseAll(String... orderIds) {
     jdbc.update(RELEASE_ALL, (Object) orderIds);
-  }
-
-  /**
-   * Counts parked orders.
-   *
-   * @param condition SQL condition on the parked order {@code p}
-   */
-  public long count(String condition, Object... parameters) {
-    return Objects.requireNonNull(jdbc.queryForObject(COUNT + condition, Long.class, parameters));
   }
 
   /**

@@ -9,6 +9,7 @@ import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.shard.Shards;
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -22,8 +23,9 @@ import org.springframework.stereotype.Component;
 
 /**
  * The amounts of the orders of the owned shards that come due within the next hour. The wheels know
- * no amounts, so Postgres sums them up, shard by shard: every ten seconds, or less often if there
- * are many orders, so that it takes a small share of the time. Thread-safe.
+ * no amounts, so Postgres sums them up every ten seconds. If very many orders of a shard come due
+ * within a minute, it sums up a sample, which is extrapolated to the number that the wheels know.
+ * Thread-safe.
  */
 @Component
 class DueAmounts extends BackgroundLoop {
@@ -31,10 +33,10 @@ class DueAmounts extends BackgroundLoop {
   /** The sums as of a time; by currency and minute. */
   record Sums(@Nullable Instant asOf, Map<String, List<BigDecimal>> byMinute) {}
 
-  private static final Duration SHORTEST_PAUSE = Duration.ofSeconds(10);
+  private static final Duration PAUSE = Duration.ofSeconds(10);
 
-  /** A pause takes this many times as long as the work before it. */
-  private static final int REST = 20;
+  /** How many orders of a shard and minute are summed up; more are extrapolated. */
+  private static final int SAMPLE = 100;
 
   private static final int MOST_CURRENCIES = 20;
 
@@ -52,7 +54,7 @@ class DueAmounts extends BackgroundLoop {
     super(
         registry.step("due-amounts"),
         LifecyclePhases.SHARD_OBSERVERS,
-        SHORTEST_PAUSE,
+        PAUSE,
         "the forecast's amounts are not updated");
     this.shards = shards;
     this.clock = clock;
@@ -66,28 +68,63 @@ class DueAmounts extends BackgroundLoop {
 
   @Override
   protected void runOnce() throws InterruptedException {
-    long startNanos = System.nanoTime();
-    Map<String, List<BigDecimal>> byMinute = new TreeMap<>();
-    for (int shard : shards.owned()) {
-      statistics.amountsDueWithinTheHour(shard).forEach(amount -> add(byMinute, amount));
-    }
     if (clock.isSet()) {
-      sums = new Sums(clock.now(), byMinute);
+      List<DueAmount> read = statistics.amountsDueWithinTheHour(shards.owned(), SAMPLE);
+      sums = new Sums(clock.now(), byMinute(read, DueOrders.byMinute(shards)));
       health.succeeded();
     }
-    long tookNanos = System.nanoTime() - startNanos;
-    TimeUnit.NANOSECONDS.sleep(Math.max(SHORTEST_PAUSE.toNanos(), REST * tookNanos));
+    TimeUnit.NANOSECONDS.sleep(PAUSE.toNanos());
   }
 
-  private static void add(Map<String, List<BigDecimal>> byMinute, DueAmount due) {
-    if (!byMinute.containsKey(due.currency()) && byMinute.size() == MOST_CURRENCIES) {
+  /** Returns the amounts by currency and minute, given the number of due orders by minute. */
+  static Map<String, List<BigDecimal>> byMinute(List<DueAmount> read, List<Long> due) {
+    Map<String, List<BigDecimal>> byMinute = new TreeMap<>();
+    for (int minute = 0; minute < InstanceReport.MINUTES; minute++) {
+      add(byMinute, minute, due.get(minute), read);
+    }
+    return byMinute;
+  }
+
+  private static void add(
+      Map<String, List<BigDecimal>> byMinute, int minute, long due, List<DueAmount> read) {
+    long complete = 0;
+    long sampled = 0;
+    for (DueAmount amount : read) {
+      if (amount.minute() == minute) {
+        complete += amount.sampled() ? 0 : amount.orders();
+        sampled += amount.sampled() ? amount.orders() : 0;
+      }
+    }
+    for (DueAmount amount : read) {
+      if (amount.minute() == minute && amount.currency() != null) {
+        add(
+            byMinute,
+            minute,
+            amount.currency(),
+            amount.sampled()
+                ? extrapolated(amount.amount(), sampled, due - complete)
+                : amount.amount());
+      }
+    }
+  }
+
+  private static BigDecimal extrapolated(BigDecimal amount, long sampled, long all) {
+    return all <= sampled
+        ? amount
+        : amount
+            .multiply(BigDecimal.valueOf(all))
+            .divide(BigDecimal.valueOf(sampled), amount.scale(), RoundingMode.HALF_EVEN);
+  }
+
+  private static void add(
+      Map<String, List<BigDecimal>> byMinute, int minute, String currency, BigDecimal amount) {
+    if (!byMinute.containsKey(currency) && byMinute.size() == MOST_CURRENCIES) {
       return;
     }
     List<BigDecimal> minutes =
         byMinute.computeIfAbsent(
-            due.currency(),
-            currency ->
-                new ArrayList<>(Collections.nCopies(InstanceReport.MINUTES, BigDecimal.ZERO)));
-    minutes.set(due.minute(), minutes.get(due.minute()).add(due.amount()));
+            currency,
+            first -> new ArrayList<>(Collections.nCopies(InstanceReport.MINUTES, BigDecimal.ZERO)));
+    minutes.set(minute, minutes.get(minute).add(amount));
   }
 }

@@ -16,13 +16,10 @@ import io.ordertimeout.orders.shard.OverdueOrders;
 import io.ordertimeout.orders.shard.Shards;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.TreeMap;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.info.BuildProperties;
@@ -37,11 +34,6 @@ class InstanceReporter extends BackgroundLoop {
 
   private static final Duration INTERVAL = Duration.ofSeconds(1);
   private static final List<Integer> WINDOWS = List.of(1, 5, 15, 60);
-
-  private static final Duration[] MINUTES =
-      IntStream.rangeClosed(1, InstanceReport.MINUTES)
-          .mapToObj(Duration::ofMinutes)
-          .toArray(Duration[]::new);
 
   private final InstanceName name;
   private final Shards shards;
@@ -111,28 +103,12 @@ class InstanceReporter extends BackgroundLoop {
   @Override
   protected void runOnce() throws InterruptedException {
     if (schema.isMigrated() && clock.isSet()) {
-      dueByMinute = forecast();
+      dueByMinute = DueOrders.byMinute(shards);
       reports.save(name.text(), report());
       reportActivity();
       health.succeeded();
     }
     TimeUnit.MILLISECONDS.sleep(INTERVAL.toMillis());
-  }
-
-  private List<Long> forecast() throws InterruptedException {
-    long[] within;
-    try {
-      within = shards.dueWithin(MINUTES).get();
-    } catch (ExecutionException e) {
-      throw new IllegalStateException("the wheels did not answer", e.getCause());
-    }
-    List<Long> byMinute = new ArrayList<>(within.length);
-    long before = 0;
-    for (long due : within) {
-      byMinute.add(Math.max(0, due - before));
-      before = due;
-    }
-    return byMinute;
   }
 
   private InstanceReport report() {
