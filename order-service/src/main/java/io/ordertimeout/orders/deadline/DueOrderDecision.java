@@ -41,8 +41,7 @@ public class DueOrderDecision {
    */
   public record LeftPending(long id, Instant deadline, boolean paused) {}
 
-  private static final String PENDING =
-      "d.id = any(:ids::bigint[]) and d.shard = :shard and d.state = 'PENDING'";
+  private static final String PENDING = PendingOrders.GIVEN + " and d.state = 'PENDING'";
 
   // A row that a payment is just writing is skipped instead of waited for, so that this statement
   // cannot be part of a deadlock. The next attempt finds the row settled.
@@ -88,7 +87,7 @@ public class DueOrderDecision {
       with locked as (
         select order_id, shard, channel, created_at, deadline, extended_until
         from order_deadline d
-        where %s and %s
+        where %s and %s and not %s
         order by id
         for update skip locked
       )
@@ -100,7 +99,11 @@ public class DueOrderDecision {
       ) x
       where e.order_id = x.order_id
       """
-          .formatted(PENDING, ExpiryPauses.NOT_PAUSED, Interruptions.STILL_TO_APPLY);
+          .formatted(
+              PENDING,
+              ExpiryPauses.NOT_PAUSED,
+              Interruptions.NONE_SINCE,
+              Interruptions.STILL_TO_APPLY);
 
   private static final String LEFT_PENDING =
       """

@@ -70,7 +70,9 @@ class OrderEventStatements {
         :currencies::text[], :traceparents::text[])
         as d(order_id, shard, created_at, deadline, policy, channel, payment_method, amount,
           currency, traceparent)
-      cross join lateral (%s) interrupted
+      cross join lateral (
+        %s d.deadline < now() - make_interval(secs => :staleAfterSeconds)
+      ) interrupted
       cross join lateral (
         -- A deadline that an interruption extends is not stale.
         select d.deadline + interrupted.length

@@ -67,8 +67,34 @@ public class Interruptions {
   private static final String UNAPPLIED =
       ENDED_AFTER.formatted("greatest(d.created_at, d.extended_until)", ExpiryPauses.END);
 
-  /** SQL condition: no interruption is left by which the deadline of the order {@code d} moves. */
-  public static final String NONE_LEFT = "not exists (select from %s)".formatted(UNAPPLIED);
+  // now() is stable, so that the index bounds the comparison. A pause that has ended since then is
+  // in force by the condition that the order is not paused.
+  private static final String LATEST_END =
+      """
+      (
+            select coalesce(max(ended_at), '-infinity')
+            from (
+              select max(o.ended_at) as ended_at from shard_outage o where o.shard = :shard
+              union all
+              select max(%1$s) from expiry_pause p where %1$s <= now()
+            ) latest
+          )"""
+          .formatted(ExpiryPauses.END);
+
+  /**
+   * SQL condition: no interruption in the shard {@code :shard} has ended since the order {@code d}
+   * was created or last extended. The latest end is looked up once, for all orders. Only valid
+   * together with {@link ExpiryPauses#NOT_PAUSED}.
+   */
+  public static final String NONE_SINCE =
+      "greatest(d.created_at, d.extended_until) >= %s".formatted(LATEST_END);
+
+  /**
+   * SQL condition: no interruption is left by which the deadline of the order {@code d} moves. Its
+   * shard has to be {@code :shard}. Only valid together with {@link ExpiryPauses#NOT_PAUSED}.
+   */
+  public static final String NONE_LEFT =
+      "(%s or not exists (select from %s))".formatted(NONE_SINCE, UNAPPLIED);
 
   /**
    * SQL query, to be joined laterally to the order {@code d}: {@code length} is how far its
@@ -87,12 +113,14 @@ public class Interruptions {
 
   /**
    * SQL query, to be joined laterally to the newly created order {@code d}: {@code length} is how
-   * much of its time to pay was interrupted, at most; zero if none of it was.
+   * much of its time to pay was interrupted, at most; zero if none of it was. A condition on {@code
+   * d} has to follow; nothing is looked up for orders that do not meet it.
    */
   public static final String BEFORE_REGISTRATION =
       """
       select coalesce(sum(i.ended_at - greatest(i.began_at, d.created_at)), '0') as length
       from %s
+      where\
       """
           .formatted(ENDED_AFTER.formatted("d.created_at", ExpiryPauses.END));
 
