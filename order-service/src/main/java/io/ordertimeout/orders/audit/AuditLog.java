@@ -8,9 +8,9 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -22,6 +22,14 @@ import tools.jackson.databind.json.JsonMapper;
 /** The audit log, to which entries are only ever added. Thread-safe. */
 @Repository
 public class AuditLog {
+
+  /**
+   * The latest actions.
+   *
+   * @param afterId the id after which the actions were read
+   * @param actions the actions by id
+   */
+  public record Recent(long afterId, List<OperatorAction> actions) {}
 
   /**
    * A request for an action.
@@ -88,12 +96,20 @@ public class AuditLog {
       "select %s from operator_action where id > ? order by id limit ?".formatted(COLUMNS);
 
   // By the index on the time; ids ascend in time except for simultaneous actions.
-  private static final String LATEST_ID_BEFORE =
+  private static final String RECENT =
       """
-      select coalesce(max(id), 0) from (
-        select id from operator_action where at < now() - make_interval(secs => ?)
-        order by at desc limit 1) latest
-      """;
+      select b.after_id, a.*
+      from (
+        select least(?, coalesce((
+          select id from operator_action where at < now() - make_interval(secs => ?)
+          order by at desc limit 1), 0)) as after_id
+      ) b
+      left join lateral (
+        select %s from operator_action where id > b.after_id order by id limit ?
+      ) a on true
+      order by a.id
+      """
+          .formatted(COLUMNS);
 
   private static final String PURGE =
       """
@@ -197,10 +213,25 @@ public class AuditLog {
     return jdbc.query(AFTER, this::action, id, limit);
   }
 
-  /** Returns the id of the latest action that is older than that; 0 if there is none. */
-  public long latestIdBefore(Duration age) {
-    return Objects.requireNonNull(
-        jdbc.queryForObject(LATEST_ID_BEFORE, Long.class, age.toMillis() / 1e3));
+  /**
+   * Returns the actions with greater ids than an id, and also those that are not older than an age;
+   * O(result).
+   */
+  public Recent recent(long id, Duration age, int limit) {
+    List<OperatorAction> actions = new ArrayList<>();
+    List<Long> after =
+        jdbc.query(
+            RECENT,
+            (row, number) -> {
+              if (row.getObject("id") != null) {
+                actions.add(action(row, number));
+              }
+              return row.getLong("after_id");
+            },
+            id,
+            age.toMillis() / 1e3,
+            limit);
+    return new Recent(after.get(0), actions);
   }
 
   /** Deletes at most {@code limit} actions that were taken before a time; returns how many. */

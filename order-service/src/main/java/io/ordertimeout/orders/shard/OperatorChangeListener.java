@@ -1,6 +1,7 @@
 package io.ordertimeout.orders.shard;
 
 import io.ordertimeout.orders.audit.AuditLog;
+import io.ordertimeout.orders.audit.AuditLog.Recent;
 import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
 import io.ordertimeout.orders.deadline.PendingOrder;
@@ -30,7 +31,7 @@ import org.springframework.stereotype.Component;
  * Updates the wheels after operators have changed orders on any instance, and arms the orders that
  * came due during a pause once it ends.
  *
- * <p>The audit log is read every half second, behind the last action that was read. Actions become
+ * <p>The audit log is read every second, behind the last action that was read. Actions become
  * visible a little out of order, so the last minute is read again for actions that were not there
  * before; O(actions of the last minute).
  */
@@ -73,7 +74,7 @@ class OperatorChangeListener {
     pauses.onChange(() -> pausesChanged.set(true));
   }
 
-  @Scheduled(fixedDelay = 500, timeUnit = TimeUnit.MILLISECONDS)
+  @Scheduled(fixedDelay = 1, timeUnit = TimeUnit.SECONDS)
   void update() {
     if (!schema.isMigrated()) {
       return;
@@ -92,21 +93,28 @@ class OperatorChangeListener {
 
   private void updateChanged() {
     // Postgres may have lost the last actions in a failover, and then gives their ids again.
-    long after = Math.min(lastRead, audit.latestIdBefore(OVERLAP));
-    handled.headMap(after, true).clear();
-    List<OperatorAction> page;
-    do {
-      page = audit.after(after, PAGE);
-      List<OperatorAction> more =
-          page.stream().filter(a -> !a.at().equals(handled.get(a.id()))).toList();
-      update(more);
-      more.forEach(action -> handled.put(action.id(), action.at()));
-      after = page.isEmpty() ? after : page.get(page.size() - 1).id();
-    } while (page.size() == PAGE);
-    lastRead = after;
+    Recent recent = audit.recent(lastRead, OVERLAP, PAGE);
+    lastRead = recent.afterId();
+    handled.headMap(lastRead, true).clear();
+    List<OperatorAction> page = recent.actions();
+    update(page);
+    while (page.size() == PAGE) {
+      page = audit.after(lastRead, PAGE);
+      update(page);
+    }
   }
 
-  private void update(List<OperatorAction> actions) {
+  private void update(List<OperatorAction> page) {
+    List<OperatorAction> more =
+        page.stream().filter(a -> !a.at().equals(handled.get(a.id()))).toList();
+    apply(more);
+    more.forEach(action -> handled.put(action.id(), action.at()));
+    if (!page.isEmpty()) {
+      lastRead = page.get(page.size() - 1).id();
+    }
+  }
+
+  private void apply(List<OperatorAction> actions) {
     Set<String> subjects =
         actions.stream()
             .filter(action -> CHANGES_OF_ORDERS.contains(action.kind()))

@@ -242,7 +242,7 @@ public class ExpiryPauses {
   }
 
   /** Reads the pauses in force into memory. */
-  @Scheduled(fixedDelay = 500, timeUnit = TimeUnit.MILLISECONDS)
+  @Scheduled(fixedDelay = 1, timeUnit = TimeUnit.SECONDS)
   public void refresh() {
     if (!schema.isMigrated()) {
       return;

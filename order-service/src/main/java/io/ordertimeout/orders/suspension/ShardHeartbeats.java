@@ -12,8 +12,8 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
-import org.springframework.transaction.annotation.Transactional;
 
 /**
  * The times at which the owner of each shard last reached both Kafka and Postgres. A gap that is
@@ -37,24 +37,25 @@ public class ShardHeartbeats {
 
   private static final Duration FOREVER = Duration.ofDays(1_000_000);
 
-  private static final String GAPS =
-      """
-      select shard, alive_at, clock_timestamp() as ended_at from shard_heartbeat
-      where shard = any(?::int[]) and alive_at < clock_timestamp() - make_interval(secs => ?)
-      order by shard
-      for update
-      """;
-
-  private static final String RECORD_OUTAGE =
-      """
-      insert into shard_outage (shard, began_at, ended_at) values (?, ?, ?) on conflict do nothing
-      """;
-
+  // The outer query is complete before the heartbeats are written.
   private static final String BEAT =
       """
-      insert into shard_heartbeat as h (shard, alive_at)
-      select shard, clock_timestamp() from unnest(?::int[]) as s(shard) order by shard
-      on conflict (shard) do update set alive_at = excluded.alive_at
+      with gap as materialized (
+        select shard, alive_at, clock_timestamp() as ended_at from shard_heartbeat
+        where shard = any(:shards::int[])
+          and alive_at < clock_timestamp() - make_interval(secs => :outageAfter)
+        order by shard
+        for update
+      ), outage as (
+        insert into shard_outage (shard, began_at, ended_at)
+        select shard, alive_at, ended_at from gap where :extendsDeadlines
+        on conflict do nothing
+      ), heartbeat as (
+        insert into shard_heartbeat as h (shard, alive_at)
+        select shard, clock_timestamp() from unnest(:shards::int[]) as s(shard) order by shard
+        on conflict (shard) do update set alive_at = excluded.alive_at
+      )
+      select shard, alive_at as began_at from gap
       """;
 
   private static final String SILENT =
@@ -79,14 +80,16 @@ public class ShardHeartbeats {
         order by began_at limit ?))
       """;
 
-  private record Gap(int shard, OffsetDateTime beganAt, OffsetDateTime endedAt) {}
+  private record Gap(int shard, OffsetDateTime beganAt) {}
 
   private final JdbcTemplate jdbc;
+  private final JdbcClient client;
   private final boolean extendsDeadlines;
   private final Duration outageAfter;
 
-  ShardHeartbeats(JdbcTemplate jdbc, OrderTimeoutProperties properties) {
+  ShardHeartbeats(JdbcTemplate jdbc, JdbcClient client, OrderTimeoutProperties properties) {
     this.jdbc = jdbc;
+    this.client = client;
     this.extendsDeadlines = properties.expiry().afterOutage() == AfterOutage.EXTEND_BY_OUTAGE;
     this.outageAfter = properties.expiry().outageAfter();
   }
@@ -97,26 +100,20 @@ public class ShardHeartbeats {
   }
 
   /** Records that the shards are served now, and the outages that end with this heartbeat. */
-  @Transactional
   public void beat(Collection<Integer> shards) {
-    int[] numbers = shards.stream().mapToInt(Integer::intValue).toArray();
-    jdbc.query(
-            GAPS,
+    client
+        .sql(BEAT)
+        .param("shards", shards.stream().mapToInt(Integer::intValue).toArray())
+        .param("outageAfter", outageAfter.toMillis() / 1e3)
+        .param("extendsDeadlines", extendsDeadlines)
+        .query(
             (row, number) ->
-                new Gap(
-                    row.getInt("shard"),
-                    row.getObject("alive_at", OffsetDateTime.class),
-                    row.getObject("ended_at", OffsetDateTime.class)),
-            numbers,
-            outageAfter.toMillis() / 1e3)
-        .forEach(this::end);
-    jdbc.update(BEAT, (Object) numbers);
+                new Gap(row.getInt("shard"), row.getObject("began_at", OffsetDateTime.class)))
+        .list()
+        .forEach(this::warn);
   }
 
-  private void end(Gap gap) {
-    if (extendsDeadlines) {
-      jdbc.update(RECORD_OUTAGE, gap.shard, gap.beganAt, gap.endedAt);
-    }
+  private void warn(Gap gap) {
     log.warn(
         "Shard {} was without Kafka, Postgres or an owner since {}; {}",
         gap.shard,

@@ -144,10 +144,13 @@ class InstanceReporter extends BackgroundLoop {
 
   private void reportActivity() {
     ActivityCounters.Counts now = activity.counts();
-    activityByMinute.add(name.text(), now.since(reported));
-    reported = now;
+    if (!now.equals(reported)) {
+      activityByMinute.add(name.text(), now.since(reported));
+      reported = now;
+    }
     if (turns++ % 3_600 == 0) {
       activityByMinute.purge();
+      reports.purge();
     }
   }
 

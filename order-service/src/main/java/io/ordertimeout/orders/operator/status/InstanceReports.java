@@ -58,9 +58,13 @@ public class InstanceReports {
     this.jdbc = jdbc;
   }
 
-  /** Stores the report of an instance, and deletes those of instances that are long gone. */
+  /** Stores the report of an instance. */
   void save(String instance, InstanceReport report) {
     jdbc.update(SAVE, instance, json.writeValueAsString(report));
+  }
+
+  /** Deletes the reports of instances that are long gone. */
+  void purge() {
     jdbc.update(PURGE);
   }
 
