@@ -148,6 +148,15 @@ class ComposeTest {
   }
 
   @Test
+  void theCacheOfTheJvmIsWrittenAsTheContainerRuns() {
+    List<String> training = new ArrayList<>(dockerfile.training("order-service").orElseThrow());
+    training.remove("-Dspring.context.exit=onRefresh");
+    training.replaceAll(word -> word.replace("-XX:AOTCacheOutput=", "-XX:AOTCache="));
+
+    assertThat(training).isEqualTo(dockerfile.last("order-service", "ENTRYPOINT").command());
+  }
+
+  @Test
   void noPasswordHasADefault() throws IOException {
     String readme = Files.readString(ProjectFiles.DOCKER.resolve("README.md"));
     services()

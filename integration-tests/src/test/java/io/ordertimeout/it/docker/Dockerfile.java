@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Stream;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -113,6 +114,15 @@ final class Dockerfile {
       throw new IllegalArgumentException("stage " + stage + " has no " + name);
     }
     return Objects.requireNonNull(all.get(all.size() - 1));
+  }
+
+  /** Returns the command that writes the JVM's cache, in a stage that has one. */
+  Optional<List<String>> training(String stage) {
+    return all(stage, "RUN").stream()
+        .map(Instruction::words)
+        .filter(words -> words.contains("-Dspring.context.exit=onRefresh"))
+        .map(words -> words.subList(words.indexOf("java"), words.size()))
+        .findFirst();
   }
 
   /** Returns the health check command of a stage. */

@@ -53,6 +53,7 @@ final class Image {
     for (Copy copy : image.copies()) {
       image.copy(copy);
     }
+    image.train();
     image.makeReadOnly();
     return image;
   }
@@ -137,6 +138,29 @@ final class Image {
     }
   }
 
+  /**
+   * Has a run of the service write the JVM's cache. A JVM before 25 ignores the cache's options.
+   */
+  private void train() {
+    dockerfile
+        .training(stage)
+        .ifPresent(
+            training -> {
+              List<String> command = new ArrayList<>(training);
+              command.set(0, ChildProcess.JAVA);
+              ProcessBuilder builder = inContainer(command, Map.of()).inheritIO();
+              builder.environment().put("JDK_JAVA_OPTIONS", anyJvm());
+              int exit = ProjectFiles.exitCode(builder);
+              if (exit != 0) {
+                throw new IllegalStateException(command + " ended with " + exit);
+              }
+            });
+  }
+
+  private String anyJvm() {
+    return "-XX:+IgnoreUnrecognizedVMOptions -Djava.io.tmpdir=" + temporary;
+  }
+
   private void makeReadOnly() throws IOException {
     Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString("rwxrwxrwx"));
     try (Stream<Path> files = Files.walk(workingDirectory)) {
@@ -177,9 +201,12 @@ final class Image {
     command.set(0, ChildProcess.JAVA);
     ProcessBuilder builder = inContainer(asUser(command), environment);
     // These replace the container's memory limit and its /tmp.
-    builder
-        .environment()
-        .put("JDK_JAVA_OPTIONS", "-XX:MaxRAM=" + memoryLimit + " -Djava.io.tmpdir=" + temporary);
+    String options = "-XX:MaxRAM=" + memoryLimit + " " + anyJvm();
+    if (dockerfile.training(stage).isPresent()) {
+      // Ends a JVM that cannot use the cache.
+      options += " -XX:AOTMode=on";
+    }
+    builder.environment().put("JDK_JAVA_OPTIONS", options);
     return ChildProcess.start(logName, builder);
   }
 
