@@ -3,6 +3,7 @@ package io.ordertimeout.orders;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.data.autoconfigure.web.DataWebAutoConfiguration;
 import org.springframework.boot.micrometer.tracing.autoconfigure.MicrometerTracingAutoConfiguration;
 import org.springframework.boot.micrometer.tracing.autoconfigure.NoopTracerAutoConfiguration;
 import org.springframework.boot.micrometer.tracing.opentelemetry.autoconfigure.OpenTelemetryTracingAutoConfiguration;
@@ -16,6 +17,8 @@ import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoCon
     proxyBeanMethods = false,
     exclude = {
       UserDetailsServiceAutoConfiguration.class,
+      // No request has a parameter of Spring Data, such as a Pageable.
+      DataWebAutoConfiguration.class,
       // See TracingConfiguration.
       MicrometerTracingAutoConfiguration.class,
       NoopTracerAutoConfiguration.class,
