@@ -12,7 +12,8 @@ enum Safeguard {
   /** Reads the watermark's time before it asks where the payments and closings end. */
   TIME_BEFORE_ENDS,
   /** Cancels an order only if it is still pending. */
-  STATE_CHECK_IN_DECISION("set state = 'CANCELLED'", "and (\\w\\.)?state = 'PENDING'", ""),
+  STATE_CHECK_IN_DECISION(
+      "set state = 'CANCELLED'", "and \\((\\w\\.)?state = 'PENDING'\\) is true", ""),
   /** Checks the watermark again in the deciding statement. */
   WATERMARK_IN_DECISION(
       "set state = 'CANCELLED'", "least\\((\\?[^,]*),", "least(greatest($1, 'infinity'),"),

@@ -41,7 +41,7 @@ public class DueOrderDecision {
    */
   public record LeftPending(long id, Instant deadline, boolean paused) {}
 
-  private static final String PENDING = PendingOrders.GIVEN + " and d.state = 'PENDING'";
+  private static final String PENDING = PendingOrders.GIVEN + " and " + PendingOrders.IS_PENDING;
 
   // A row that a payment is just writing is skipped instead of waited for, so that this statement
   // cannot be part of a deadlock. The next attempt finds the row settled.
@@ -66,7 +66,7 @@ public class DueOrderDecision {
         update order_deadline d
         set state = 'CANCELLED', decided_at = clock_timestamp(), decided_by = 'EXPIRY'
         from due
-        where d.order_id = due.order_id and d.state = 'PENDING'
+        where d.order_id = due.order_id and %s
         returning d.order_id, d.shard, d.created_at, d.deadline, d.decided_at, d.traceparent
       )
       %s
@@ -80,6 +80,7 @@ public class DueOrderDecision {
               ExpiryPauses.NOT_PAUSED,
               Interruptions.NONE_LEFT,
               ShardHeartbeats.IS_ALIVE,
+              PendingOrders.IS_PENDING,
               OutboxRows.INSERT_CANCELLED);
 
   private static final String EXTEND =

@@ -55,7 +55,7 @@ public class LostDecisions {
       """
       select i.order_id from unnest(:orderIds::text[]) as i(order_id)
       left join order_deadline d
-        on d.order_id = i.order_id and d.state = any(:states::text[])
+        on d.order_id = i.order_id and (d.state = any(:states::text[])) is true
       where d.order_id is null
       """;
 
@@ -88,7 +88,7 @@ public class LostDecisions {
   private static final String PAYMENTS =
       """
       select order_id, payment_id, paid_at, shard from order_deadline
-      where order_id = any(:orderIds::text[]) and state = 'PAID'
+      where order_id = any(:orderIds::text[]) and (state = 'PAID') is true
       """;
 
   private static final String OVERWRITE =
@@ -113,7 +113,8 @@ public class LostDecisions {
       with cancelled as (
         select order_id, shard, created_at, deadline, decided_at, traceparent
         from order_deadline
-        where order_id = any(:orderIds::text[]) and state = 'CANCELLED' and deadline is not null
+        where order_id = any(:orderIds::text[]) and (state = 'CANCELLED') is true
+          and deadline is not null
       )
       %s
       """
