@@ -23,10 +23,13 @@ class IdleInstanceIT {
   /** There is one each second, or less often if the machine is slow; then all else is, too. */
   private static final String HEARTBEAT = "into shard_heartbeat";
 
-  private static final int HEARTBEATS = 40;
+  private static final int HEARTBEATS = 20;
 
-  /** For each heartbeat, transactions and the connection pool included. */
-  private static final double MOST_STATEMENTS = 9;
+  /**
+   * For each heartbeat, transactions and the connection pool included. There are 8; a heartbeat
+   * that waits for Kafka on a busy machine leaves time for some more.
+   */
+  private static final double MOST_STATEMENTS = 12;
 
   @Test
   void anIdleInstanceIssuesFewStatements(@TempDir Path directory) throws IOException {
