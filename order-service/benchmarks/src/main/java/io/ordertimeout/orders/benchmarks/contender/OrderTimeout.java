@@ -2,6 +2,7 @@ package io.ordertimeout.orders.benchmarks.contender;
 
 import io.ordertimeout.embedded.Ports;
 import io.ordertimeout.orders.benchmarks.servers.ChildJvm;
+import io.ordertimeout.orders.benchmarks.servers.Waiting;
 import io.ordertimeout.orders.benchmarks.traffic.Shop;
 import java.io.IOException;
 import java.net.URI;
@@ -21,7 +22,6 @@ public final class OrderTimeout implements Contender {
 
   private static final Duration START_PATIENCE = Duration.ofMinutes(10);
   private static final Duration ANSWER_PATIENCE = Duration.ofSeconds(10);
-  private static final long POLL_MILLIS = 20;
 
   private final Path jar;
   private final String heap;
@@ -43,12 +43,9 @@ public final class OrderTimeout implements Contender {
     Path log = shop.servers().directory().resolve(shop.name() + ".log");
     ChildJvm started = ChildJvm.ofJar(log, heap, jar, arguments);
     process = started;
-    long deadline = System.nanoTime() + START_PATIENCE.toNanos();
-    while (!isReady()) {
-      if (!started.isAlive() || System.nanoTime() > deadline) {
-        throw new IllegalStateException("The service has not become ready, see " + log);
-      }
-      pause();
+    Waiting.until(() -> isReady() || !started.isAlive(), START_PATIENCE);
+    if (!isReady()) {
+      throw new IllegalStateException("The service has not become ready, see " + log);
     }
   }
 
@@ -109,15 +106,6 @@ public final class OrderTimeout implements Contender {
       return http.send(
           HttpRequest.newBuilder(uri).timeout(ANSWER_PATIENCE).build(),
           HttpResponse.BodyHandlers.ofString());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException(e);
-    }
-  }
-
-  private static void pause() {
-    try {
-      Thread.sleep(POLL_MILLIS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException(e);

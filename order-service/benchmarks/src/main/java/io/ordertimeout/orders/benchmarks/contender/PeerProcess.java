@@ -1,6 +1,7 @@
 package io.ordertimeout.orders.benchmarks.contender;
 
 import io.ordertimeout.orders.benchmarks.servers.ChildJvm;
+import io.ordertimeout.orders.benchmarks.servers.Waiting;
 import io.ordertimeout.orders.benchmarks.traffic.Shop;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -14,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 public final class PeerProcess implements Contender {
 
   private static final Duration PATIENCE = Duration.ofMinutes(2);
-  private static final long POLL_MILLIS = 100;
 
   private final Peer peer;
   private final String heap;
@@ -46,17 +46,9 @@ public final class PeerProcess implements Contender {
                 shop.database().user(),
                 shop.database().password()));
     process = started;
-    long deadline = System.nanoTime() + PATIENCE.toNanos();
-    while (!isReady(log)) {
-      if (!started.isAlive() || System.nanoTime() > deadline) {
-        throw new IllegalStateException(peer.title() + " has not started, see " + log);
-      }
-      try {
-        Thread.sleep(POLL_MILLIS);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new IllegalStateException(e);
-      }
+    Waiting.until(() -> isReady(log) || !started.isAlive(), PATIENCE);
+    if (!isReady(log)) {
+      throw new IllegalStateException(peer.title() + " has not started, see " + log);
     }
   }
 

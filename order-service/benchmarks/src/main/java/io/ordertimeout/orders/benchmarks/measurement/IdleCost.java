@@ -3,6 +3,7 @@ package io.ordertimeout.orders.benchmarks.measurement;
 import io.ordertimeout.orders.benchmarks.contender.Contender;
 import io.ordertimeout.orders.benchmarks.report.Results.Section;
 import io.ordertimeout.orders.benchmarks.servers.Servers;
+import io.ordertimeout.orders.benchmarks.servers.Waiting;
 import java.time.Duration;
 
 /** What is used while nothing arrives and nothing is due. */

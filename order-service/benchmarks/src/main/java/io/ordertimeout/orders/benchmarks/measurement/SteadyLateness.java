@@ -4,6 +4,7 @@ import io.ordertimeout.orders.benchmarks.contender.Contender;
 import io.ordertimeout.orders.benchmarks.report.Plot;
 import io.ordertimeout.orders.benchmarks.report.Plot.Line;
 import io.ordertimeout.orders.benchmarks.report.Results.Section;
+import io.ordertimeout.orders.benchmarks.servers.Waiting;
 import io.ordertimeout.orders.benchmarks.traffic.Judge;
 import io.ordertimeout.orders.benchmarks.traffic.OpenLoop;
 import io.ordertimeout.orders.benchmarks.traffic.Shop;

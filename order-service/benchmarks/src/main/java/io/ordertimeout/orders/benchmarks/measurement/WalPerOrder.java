@@ -2,6 +2,7 @@ package io.ordertimeout.orders.benchmarks.measurement;
 
 import io.ordertimeout.orders.benchmarks.report.Results.Section;
 import io.ordertimeout.orders.benchmarks.servers.Servers;
+import io.ordertimeout.orders.benchmarks.servers.Waiting;
 import io.ordertimeout.orders.benchmarks.traffic.Customers;
 import io.ordertimeout.orders.benchmarks.traffic.Judge;
 import io.ordertimeout.orders.benchmarks.traffic.Shop;

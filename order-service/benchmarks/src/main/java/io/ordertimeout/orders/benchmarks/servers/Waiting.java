@@ -1,17 +1,17 @@
-package io.ordertimeout.orders.benchmarks.measurement;
+package io.ordertimeout.orders.benchmarks.servers;
 
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
 
 /** Waits for what happens in other processes. */
-final class Waiting {
+public final class Waiting {
 
   private static final long POLL_MILLIS = 50;
 
   private Waiting() {}
 
   /** Returns whether it became true in time. */
-  static boolean until(BooleanSupplier condition, Duration patience) {
+  public static boolean until(BooleanSupplier condition, Duration patience) {
     long deadline = System.nanoTime() + patience.toNanos();
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() > deadline) {
@@ -22,7 +22,8 @@ final class Waiting {
     return true;
   }
 
-  static void pause(long millis) {
+  /** Lets time pass. */
+  public static void pause(long millis) {
     try {
       Thread.sleep(millis);
     } catch (InterruptedException e) {
