@@ -18,7 +18,7 @@ import tools.jackson.databind.json.JsonMapper;
  * A Postgres of its own that counts, for each statement of the service, the calls, the resulting
  * rows and the pages read (extension {@code pg_stat_statements}), and the rows scanned (extension
  * {@code auto_explain}). The service has a user of its own there, so what the test itself does is
- * not counted.
+ * not counted. Counts the statements of one scenario at a time.
  */
 final class StatementCosts implements AutoCloseable {
 
@@ -67,7 +67,7 @@ final class StatementCosts implements AutoCloseable {
   }
 
   private final EmbeddedPostgres server;
-  private final Scenario scenario;
+  private final String bootstrapServers = TestEnvironment.shared().bootstrapServers();
 
   /** Where the server's log ended at the last reset, in bytes. */
   private long logStart;
@@ -105,35 +105,30 @@ final class StatementCosts implements AutoCloseable {
             "log_parameter_max_length = 0")) {
       admin.execute("alter role " + SERVICE + " set auto_explain." + setting);
     }
-    String kafka = TestEnvironment.shared().bootstrapServers();
-    scenario = Scenario.on(environment(kafka, EmbeddedPostgres.NAME), environment(kafka, SERVICE));
-    database().execute("create extension pg_stat_statements");
   }
 
-  private TestEnvironment environment(String kafka, String user) {
-    return new TestEnvironment(kafka, server.jdbcUrl(), user, server.password());
-  }
-
-  Scenario scenario() {
+  /** Begins a scenario, with a database of its own. */
+  Scenario begin() {
+    Scenario scenario = Scenario.on(environment(EmbeddedPostgres.NAME), environment(SERVICE));
+    scenario.database().execute("create extension pg_stat_statements");
     return scenario;
   }
 
-  private Database database() {
-    return scenario.database();
+  private TestEnvironment environment(String user) {
+    return new TestEnvironment(bootstrapServers, server.jdbcUrl(), user, server.password());
   }
 
   /** Begins to count anew. */
-  void reset() {
-    database().text("select pg_stat_statements_reset()::text");
-    logStart = logEnd();
+  void reset(Database database) {
+    database.text("select pg_stat_statements_reset()::text");
+    logStart = logEnd(database);
   }
 
   /** The costs of the service's statements since the last {@link #reset}, by their text. */
-  Map<String, Cost> read() {
+  Map<String, Cost> read(Database database) {
     Map<String, Cost> costs = new TreeMap<>();
-    database()
-        .query(
-            """
+    database.query(
+        """
             select query, sum(calls)::bigint as calls, sum(rows)::bigint as rows,
               sum(shared_blks_hit + shared_blks_read + local_blks_hit + local_blks_read
                 + temp_blks_read + temp_blks_written)::bigint as pages
@@ -141,22 +136,22 @@ final class StatementCosts implements AutoCloseable {
             where r.rolname = '%s'
             group by query
             """
-                .formatted(SERVICE),
-            (row, number) ->
-                costs.put(
-                    row.getString("query"),
-                    new Cost(row.getLong("calls"), row.getLong("rows"), row.getLong("pages"))));
+            .formatted(SERVICE),
+        (row, number) ->
+            costs.put(
+                row.getString("query"),
+                new Cost(row.getLong("calls"), row.getLong("rows"), row.getLong("pages"))));
     return costs;
   }
 
   /** What the plans of the service's statements have scanned since the last {@link #reset}. */
-  Map<String, Scans> scans() {
+  Map<String, Scans> scans(Database database) {
     Map<String, Scans> scans = new TreeMap<>();
-    database()
+    database
         .text(
             "select pg_read_file(pg_current_logfile('jsonlog'), ?, ?)",
             logStart,
-            logEnd() - logStart)
+            logEnd(database) - logStart)
         .lines()
         .map(line -> JsonMapper.shared().readTree(line).path("message").asString())
         .filter(message -> message.contains(PLAN))
@@ -197,13 +192,12 @@ final class StatementCosts implements AutoCloseable {
     return Math.round(node.path(count).asDouble() * node.path("Actual Loops").asLong());
   }
 
-  private long logEnd() {
-    return database().count("select size from pg_stat_file(pg_current_logfile('jsonlog'))");
+  private static long logEnd(Database database) {
+    return database.count("select size from pg_stat_file(pg_current_logfile('jsonlog'))");
   }
 
   @Override
   public void close() throws IOException {
-    scenario.close();
     server.close();
   }
 }
