@@ -1,5 +1,7 @@
 package io.ordertimeout.it.support;
 
+import static org.awaitility.Awaitility.await;
+
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.PatternLayout;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -24,6 +26,8 @@ public final class LogCapture implements BeforeEachCallback, AfterEachCallback, 
 
   @Override
   public void beforeEach(ExtensionContext context) {
+    // Another class that runs at the same time may have just begun to initialise the logging.
+    await().until(() -> LoggerFactory.getILoggerFactory() instanceof LoggerContext);
     LoggerContext logging = (LoggerContext) LoggerFactory.getILoggerFactory();
     CapturedLog log = new CapturedLog(logging, LogOwnership.current());
     log.start();
