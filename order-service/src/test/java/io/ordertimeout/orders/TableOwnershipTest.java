@@ -32,6 +32,7 @@ class TableOwnershipTest {
           Map.entry("order_deadline", "deadline"),
           Map.entry("payment_conflict", "deadline"),
           Map.entry("payment_without_effect", "deadline"),
+          Map.entry("published_cancellation", "deadline"),
           Map.entry("purge_horizon", "deadline"),
           Map.entry("outbox", "outbox"),
           Map.entry("intake_position", "platform/kafka"),

@@ -40,6 +40,9 @@ class RetentionIT {
   @Test
   void ordersDecidedLongAgoArePurgedWithTheirConflictsAndPendingOnesAreNot() {
     scenario.createPending("pending", 0);
+    for (String published : new String[] {"recent", "old"}) {
+      database.execute("insert into published_cancellation values (?, now())", published);
+    }
     settle("recent", "PAID", ago(DAY.minus(HOUR)), ago(DAY.minus(HOUR)));
     settle("old", "PAID", ago(DAY.plus(HOUR)), ago(DAY.plus(HOUR)));
     for (String parked : new String[] {"pending", "old"}) {
@@ -55,6 +58,8 @@ class RetentionIT {
     assertThat(database.count("select count(*) from parked_order where order_id = 'pending'"))
         .isEqualTo(1);
     assertThat(database.count("select count(*) from parked_order where order_id = 'old'")).isZero();
+    assertThat(publications("old")).isZero();
+    assertThat(publications("recent")).isEqualTo(1);
     assertThat(service.gauge("order.timeout.outbox.unpublished")).isZero();
   }
 
@@ -170,6 +175,11 @@ class RetentionIT {
     await("purge of " + orderId)
         .atMost(Duration.ofSeconds(30))
         .until(() -> database.state(orderId) == null);
+  }
+
+  private long publications(String orderId) {
+    return database.count(
+        "select count(*) from published_cancellation where order_id = ?", orderId);
   }
 
   private long conflicts(String orderId) {

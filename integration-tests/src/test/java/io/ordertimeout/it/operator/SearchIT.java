@@ -55,7 +55,8 @@ class SearchIT {
         .containsAll(IntStream.range(20, 60).mapToObj("search-%02d"::formatted).toList());
     List<String> withoutOther = new ArrayList<>(pages);
     withoutOther.remove("other");
-    assertThat(withoutOther).isSorted();
+    // Two orders each have the same deadline.
+    assertThat(withoutOther.stream().map(id -> Integer.parseInt(id.substring(7)) / 2)).isSorted();
   }
 
   @Test
@@ -74,7 +75,7 @@ class SearchIT {
                 base.plusSeconds(12).toString(),
                 "dueTo",
                 base.plusSeconds(14).toString()))
-        .containsExactly("search-24", "search-25", "search-26", "search-27");
+        .containsExactlyInAnyOrder("search-24", "search-25", "search-26", "search-27");
   }
 
   @Test

@@ -9,7 +9,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * A trigger in Postgres that records every change of an order's row, of any column, except its
- * decision and the time of its publication; see {@link RowChange} for those that are allowed.
+ * decision; see {@link RowChange} for those that are allowed.
  */
 final class ForbiddenChangeTrigger {
 
@@ -37,12 +37,10 @@ final class ForbiddenChangeTrigger {
           not (
             old.state = 'PENDING' and new.state <> 'PENDING'
             and to_jsonb(old) - '{state,decided_at,decided_by,payment_id,paid_at,closed_at,\
-        close_reason,settled_in,published_at}'::text[]
+        close_reason,settled_in}'::text[]
               = to_jsonb(new) - '{state,decided_at,decided_by,payment_id,paid_at,closed_at,\
-        close_reason,settled_in,published_at}'::text[])
-          and not (
-            new.state = 'CANCELLED' and new.published_at is not null
-            and to_jsonb(old) - 'published_at' = to_jsonb(new) - 'published_at'))
+        close_reason,settled_in}'::text[])
+          and to_jsonb(old) <> to_jsonb(new))
         execute function oracle_record_change();
         create trigger oracle_deleted after delete on order_deadline for each row
         execute function oracle_record_change();

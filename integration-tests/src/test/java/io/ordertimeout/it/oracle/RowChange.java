@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A change of an order's row that is neither its decision nor its publication.
+ * A change of an order's row that is not its decision.
  *
  * @param at when it happened, as Postgres writes it
  * @param before the row as a JSON object, a field for each column
@@ -43,8 +43,7 @@ record RowChange(String orderId, String at, JsonNode before, @Nullable JsonNode 
           "payment_id",
           "paid_at",
           "closed_at",
-          "close_reason",
-          "published_at");
+          "close_reason");
 
   /** The decisions that were published before: by order id and time. */
   record PublishedDecisions(

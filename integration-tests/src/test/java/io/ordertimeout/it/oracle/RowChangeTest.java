@@ -167,7 +167,6 @@ class RowChangeTest {
     columns.put("amount", null);
     columns.put("decided_at", "2025-12-31T23:59:59+00:00");
     columns.put("payment_id", "p1");
-    columns.put("published_at", null);
     return columns;
   }
 }

@@ -137,7 +137,7 @@ class PostgresErrorsIT {
       // Shorter than the time after which Postgres ends the deadlock by aborting the relay.
       update.execute("set lock_timeout = '200ms'");
       other.setAutoCommit(false);
-      update.execute("update order_deadline set policy = 'x' where order_id = 'record-a'");
+      update.execute("select from order_deadline where order_id = 'record-a' for update");
       await("the relay to wait for a lock")
           .atMost(PATIENCE)
           .until(
@@ -147,7 +147,7 @@ class PostgresErrorsIT {
                               + " and wait_event_type = 'Lock' and query like '%from outbox%'")
                       > 0);
 
-      update.execute("update order_deadline set policy = 'x' where order_id = 'record-b'");
+      update.execute("select from order_deadline where order_id = 'record-b' for update");
 
       other.commit();
     }

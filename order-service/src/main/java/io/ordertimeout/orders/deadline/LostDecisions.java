@@ -65,8 +65,7 @@ public class LostDecisions {
         select
           order_id, shard, case when cancelled_at is null then 'CLOSED' else 'CANCELLED' end as state,
           deadline, coalesce(cancelled_at, published_at) as decided_at,
-          case when cancelled_at is null then 'CLOSING' else 'EXPIRY' end as decided_by,
-          case when cancelled_at is null then null else published_at end as published_at
+          case when cancelled_at is null then 'CLOSING' else 'EXPIRY' end as decided_by
         from unnest(
           :orderIds::text[], :shards::int[], :deadlines::timestamptz[],
           :cancelledAts::timestamptz[], :publishedAts::timestamptz[])
@@ -78,9 +77,8 @@ public class LostDecisions {
   // creation completes it when it is read again.
   private static final String INSERT_OR_LOCK =
       """
-      insert into order_deadline as d (
-        order_id, shard, state, deadline, decided_at, decided_by, published_at)
-      select order_id, shard, state, deadline, decided_at, decided_by, published_at from %s
+      insert into order_deadline as d (order_id, shard, state, deadline, decided_at, decided_by)
+      select order_id, shard, state, deadline, decided_at, decided_by from %s
       on conflict (order_id) do update set state = d.state where false
       """
           .formatted(RESTORED);
@@ -98,7 +96,6 @@ public class LostDecisions {
         deadline = coalesce(r.deadline, d.deadline),
         decided_at = r.decided_at,
         decided_by = r.decided_by,
-        published_at = r.published_at,
         payment_id = null,
         paid_at = null,
         closed_at = null,
@@ -107,6 +104,18 @@ public class LostDecisions {
       where d.order_id = r.order_id and d.state not in ('CANCELLED', r.state)
       """
           .formatted(RESTORED);
+
+  private static final String RECORD_PUBLICATIONS =
+      """
+      insert into published_cancellation (order_id, published_at)
+      select order_id, published_at
+      from unnest(
+        :orderIds::text[], :cancelledAts::timestamptz[], :publishedAts::timestamptz[])
+        as i(order_id, cancelled_at, published_at)
+      where cancelled_at is not null
+      order by order_id
+      on conflict do nothing
+      """;
 
   private static final String ANNOUNCE =
       """
@@ -233,6 +242,7 @@ public class LostDecisions {
     List<OrderSettled.Paid> payments = new ArrayList<>(payments(decisions));
     payments.addAll(conflicts.withoutEffect(decisions.stream().map(Decision::orderId).toList()));
     execute(OVERWRITE, decisions);
+    execute(RECORD_PUBLICATIONS, decisions);
     return payments.isEmpty() ? List.of() : conflicts.raise(payments);
   }
 

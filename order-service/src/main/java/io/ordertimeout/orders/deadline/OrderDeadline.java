@@ -20,6 +20,8 @@ public class OrderDeadline {
 
   @Id private String orderId = "";
 
+  private long id;
+
   @Enumerated(EnumType.STRING)
   private OrderState state = OrderState.PENDING;
 
@@ -44,7 +46,6 @@ public class OrderDeadline {
   private @Nullable Instant closedAt;
   private @Nullable String closeReason;
   private @Nullable Instant registeredAt;
-  private @Nullable Instant publishedAt;
   private @Nullable Instant extendedUntil;
 
   /** Creates a row for the persistence provider. */
@@ -67,6 +68,11 @@ public class OrderDeadline {
         paymentId);
   }
 
+  /** Returns the id of the row. */
+  public long id() {
+    return id;
+  }
+
   /** Returns when the payment that settled the order was made. */
   public @Nullable Instant paidAt() {
     return paidAt;
@@ -85,11 +91,6 @@ public class OrderDeadline {
   /** Returns when the first event of the order was stored; null for orders of earlier versions. */
   public @Nullable Instant registeredAt() {
     return registeredAt;
-  }
-
-  /** Returns when Kafka acknowledged the order's cancellation. */
-  public @Nullable Instant publishedAt() {
-    return publishedAt;
   }
 
   /** Returns the end of the last interruption that has moved the deadline. */

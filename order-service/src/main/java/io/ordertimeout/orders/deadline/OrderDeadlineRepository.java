@@ -20,37 +20,53 @@ public interface OrderDeadlineRepository extends Repository<OrderDeadline, Strin
   Optional<OrderDeadline> lock(String orderId);
 
   /**
-   * Finds the orders in one of the states whose deadlines lie in a window, by deadline and id;
-   * O(limit times states), by an index.
+   * Finds the orders in one of the states whose deadlines lie in a window, by deadline and row;
+   * O(limit times states and shards), by an index.
    *
    * @param states names of the states
+   * @param shards number of shards
    * @param from earliest deadline, inclusive
    * @param to latest deadline, exclusive
    * @param afterDeadline deadline of the last order on the previous page
-   * @param afterOrderId id of the last order on the previous page
+   * @param afterId row of the last order on the previous page
    * @param limit maximum number of orders to return
    */
   @Query(
       nativeQuery = true,
       value =
           """
-          select d.* from unnest(cast(:states as text[])) as s(state)
-          cross join lateral (
-            select * from order_deadline o
-            where o.state = s.state and o.deadline >= :from and o.deadline < :to
-              and (o.deadline, o.order_id) > (:afterDeadline, cast(:afterOrderId as text) collate "C")
-            order by o.deadline, o.order_id
-            limit :limit
+          select d.* from (
+            select o.* from unnest(cast(:states as text[])) as s(state)
+            cross join lateral (
+              select * from order_deadline o
+              where o.state = s.state and o.state <> 'PENDING'
+                and o.deadline >= :from and o.deadline < :to
+                and (o.deadline, o.id) > (:afterDeadline, :afterId)
+              order by o.deadline, o.id
+              limit :limit
+            ) o
+            union all
+            select o.* from generate_series(0, :shards - 1) as s(shard)
+            cross join lateral (
+              select * from order_deadline o
+              where o.shard = s.shard and o.state = 'PENDING'
+                and 'PENDING' = any(cast(:states as text[]))
+                and o.deadline >= :from and o.deadline < :to
+                and (o.deadline, o.id) > (:afterDeadline, :afterId)
+              order by o.deadline, o.id
+              limit :limit
+            ) o
           ) d
-          order by d.deadline, d.order_id
+          order by d.deadline, d.id
           limit :limit
           """)
   List<OrderDeadline> findByDeadline(
       String[] states,
+      int shards,
       Instant from,
       Instant to,
       Instant afterDeadline,
-      String afterOrderId,
+      long afterId,
       int limit);
 
   /**

@@ -3,17 +3,20 @@ package io.ordertimeout.orders.deadline;
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.outbox.OutboxRows;
 import java.math.BigDecimal;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.apache.kafka.common.TopicPartition;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
- * Records the publication of events: deletes their outbox rows and stores the time with their
- * orders and conflicts, in one statement. Thread-safe.
+ * Records the publication of events: deletes their outbox rows and stores when their cancellations
+ * and conflicts were published, in one statement. Thread-safe.
  */
 @Repository
 public class PublishedEvents {
@@ -35,23 +38,26 @@ public class PublishedEvents {
         from published p
         where p.kind = 'ORDER_PAYMENT_CONFLICT'
           and c.order_id = p.order_id and c.payment_id = p.payment_id
-      ), locked as (
-        -- In the order in which batches of events are stored, so that the two cannot deadlock.
-        select d.order_id from order_deadline d
+      ), cancelled as (
+        -- Locked, so that no order is purged before its publication; in the order in which batches of
+        -- events are stored, so that the two cannot deadlock.
+        select d.order_id, d.currency, d.amount from order_deadline d
         join published p on p.kind = 'ORDER_CANCELLED' and d.order_id = p.order_id
         order by d.order_id
-        for update of d
-      ), cancelled as (
-        update order_deadline d set published_at = clock_timestamp()
-        from locked l
-        where d.order_id = l.order_id
-        returning d.currency, d.amount
+        for key share of d
+      ), publication as (
+        insert into published_cancellation (order_id, published_at)
+        select order_id, clock_timestamp() from cancelled
+        on conflict do nothing
       )
       select currency, sum(amount) as amount from cancelled
       where currency is not null and amount is not null
       group by currency
       """
           .formatted(OutboxRows.DELETE);
+
+  private static final String FIND =
+      "select published_at from published_cancellation where order_id = :orderId";
 
   private final JdbcClient client;
 
@@ -77,5 +83,15 @@ public class PublishedEvents {
               amounts.put(row.getString("currency"), row.getBigDecimal("amount"));
             });
     return amounts;
+  }
+
+  /** Returns when Kafka acknowledged the order's cancellation; empty if it has not. */
+  public Optional<Instant> cancellationPublishedAt(String orderId) {
+    return client
+        .sql(FIND)
+        .param("orderId", orderId)
+        .query(OffsetDateTime.class)
+        .optional()
+        .map(OffsetDateTime::toInstant);
   }
 }

@@ -18,9 +18,10 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Deletes orders whose decision and deadline no longer matter, with their conflicts and whatever
- * parked them. Every instance runs the purge; two instances that purge at the same time skip each
- * other's rows. Small batches keep the transactions short; O(purged orders) by indexes.
+ * Deletes orders whose decision and deadline no longer matter, with their publications, conflicts
+ * and whatever parked them. Every instance runs the purge; two instances that purge at the same
+ * time skip each other's rows. Small batches keep the transactions short; O(purged orders) by
+ * indexes.
  *
  * <p>An order is kept until both its decision and its latest deadline are older than the retention
  * and than {@code stale-after}. The purge announces the horizon before it deletes anything, and no
@@ -57,6 +58,9 @@ class SettledOrdersPurge extends PeriodicLoop {
 
   private static final String DELETE_CONFLICTS =
       "delete from payment_conflict where order_id = any(:orderIds::text[])";
+
+  private static final String DELETE_PUBLICATIONS =
+      "delete from published_cancellation where order_id = any(:orderIds::text[])";
 
   private static final String DELETE_PAYMENTS_WITHOUT_EFFECT =
       "delete from payment_without_effect where order_id = any(:orderIds::text[])";
@@ -138,6 +142,7 @@ class SettledOrdersPurge extends PeriodicLoop {
       return 0;
     }
     client.sql(DELETE_CONFLICTS).param("orderIds", orderIds).update();
+    client.sql(DELETE_PUBLICATIONS).param("orderIds", orderIds).update();
     client.sql(DELETE_PAYMENTS_WITHOUT_EFFECT).param("orderIds", orderIds).update();
     parked.releaseAll(orderIds);
     return client.sql(DELETE_ORDERS).param("orderIds", orderIds).update();

@@ -6,6 +6,7 @@ import io.ordertimeout.orders.audit.OperatorAction.Kind;
 import io.ordertimeout.orders.deadline.OrderDeadline;
 import io.ordertimeout.orders.deadline.OrderView;
 import io.ordertimeout.orders.deadline.PaymentConflicts;
+import io.ordertimeout.orders.deadline.PublishedEvents;
 import io.ordertimeout.orders.suspension.Interruptions;
 import io.ordertimeout.orders.suspension.Interruptions.Interruption;
 import io.ordertimeout.orders.suspension.Interruptions.Lifetime;
@@ -79,16 +80,19 @@ public class OrderHistory {
   private final ParkedOrders parked;
   private final Interruptions interruptions;
   private final PaymentConflicts conflicts;
+  private final PublishedEvents published;
 
   OrderHistory(
       AuditLog audit,
       ParkedOrders parked,
       Interruptions interruptions,
-      PaymentConflicts conflicts) {
+      PaymentConflicts conflicts,
+      PublishedEvents published) {
     this.audit = audit;
     this.parked = parked;
     this.interruptions = interruptions;
     this.conflicts = conflicts;
+    this.published = published;
   }
 
   /**
@@ -175,7 +179,7 @@ public class OrderHistory {
             isMoved ? after : null));
   }
 
-  private static void addDecision(OrderDeadline row, List<Entry> entries) {
+  private void addDecision(OrderDeadline row, List<Entry> entries) {
     OrderView order = row.view();
     Instant at = order.decidedAt();
     switch (order.state()) {
@@ -213,9 +217,11 @@ public class OrderHistory {
       case CANCELLED -> {
         entries.add(
             entry(at, Happening.CANCELLED, "expiry", details("deadline", order.deadline())));
-        if (row.publishedAt() != null) {
-          entries.add(entry(row.publishedAt(), Happening.PUBLISHED, "relay", Map.of()));
-        }
+        published
+            .cancellationPublishedAt(order.orderId())
+            .ifPresent(
+                publishedAt ->
+                    entries.add(entry(publishedAt, Happening.PUBLISHED, "relay", Map.of())));
       }
     }
   }

@@ -4,6 +4,7 @@ import io.ordertimeout.orders.deadline.OrderDeadline;
 import io.ordertimeout.orders.deadline.OrderDeadlineRepository;
 import io.ordertimeout.orders.deadline.OrderState;
 import io.ordertimeout.orders.deadline.OrderView;
+import io.ordertimeout.orders.platform.kafka.PartitionCounts;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -46,9 +47,11 @@ public class OrderSearch {
   private static final Instant LAST = Instant.parse("9999-12-31T23:59:59Z");
 
   private final OrderDeadlineRepository orders;
+  private final PartitionCounts partitionCounts;
 
-  OrderSearch(OrderDeadlineRepository orders) {
+  OrderSearch(OrderDeadlineRepository orders, PartitionCounts partitionCounts) {
     this.orders = orders;
+    this.partitionCounts = partitionCounts;
   }
 
   /**
@@ -65,40 +68,54 @@ public class OrderSearch {
             .stream().map(Enum::name).toArray(String[]::new);
     Instant from = Objects.requireNonNullElse(query.dueFrom(), FIRST);
     Instant to = Objects.requireNonNullElse(query.dueTo(), LAST);
+    boolean byDeadline = query.prefix().isEmpty();
     List<OrderDeadline> found =
-        query.prefix().isEmpty()
+        byDeadline
             ? byDeadline(states, from, to, after, limit + 1)
             : byPrefix(query.prefix(), states, from, to, after, limit + 1);
     List<OrderDeadline> page = found.subList(0, Math.min(limit, found.size()));
-    String next = found.size() > limit ? cursor(page.get(limit - 1).view()) : null;
+    String next = found.size() > limit ? cursor(page.get(limit - 1), byDeadline) : null;
     return new Page(page.stream().map(OrderDeadline::view).toList(), next);
   }
 
   private List<OrderDeadline> byDeadline(
       String[] states, Instant from, Instant to, @Nullable String after, int limit) {
-    Cursor cursor = after == null ? new Cursor(FIRST, "") : Cursor.parse(after);
-    return orders.findByDeadline(states, from, to, cursor.deadline(), cursor.orderId(), limit);
+    Cursor cursor = after == null ? new Cursor(FIRST, "0") : Cursor.parse(after);
+    return orders.findByDeadline(
+        states, partitionCounts.greatest(), from, to, cursor.deadline(), cursor.row(), limit);
   }
 
   private List<OrderDeadline> byPrefix(
       String prefix, String[] states, Instant from, Instant to, @Nullable String after, int limit) {
-    String first = after == null ? prefix : Cursor.parse(after).orderId();
+    String first = after == null ? prefix : Cursor.parse(after).key();
     // Greater than every text that begins with the prefix, since no character is greater.
     String end = prefix + new String(Character.toChars(Character.MAX_CODE_POINT)).repeat(4);
     return orders.findByPrefix(first, after == null, end, states, from, to, limit);
   }
 
-  private static String cursor(OrderView order) {
-    return new Cursor(Objects.requireNonNullElse(order.deadline(), FIRST), order.orderId()).text();
+  private static String cursor(OrderDeadline order, boolean byDeadline) {
+    OrderView view = order.view();
+    Instant deadline = Objects.requireNonNullElse(view.deadline(), FIRST);
+    return new Cursor(deadline, byDeadline ? String.valueOf(order.id()) : view.orderId()).text();
   }
 
-  private record Cursor(Instant deadline, String orderId) {
+  /**
+   * Where a page ended.
+   *
+   * @param deadline the deadline of its last order
+   * @param key the row of its last order or, if the search has a prefix, the order's id
+   */
+  private record Cursor(Instant deadline, String key) {
+
+    long row() {
+      return Long.parseLong(key);
+    }
 
     String text() {
       long micros = ChronoUnit.MICROS.between(Instant.EPOCH, deadline);
       return Base64.getUrlEncoder()
           .withoutPadding()
-          .encodeToString((micros + " " + orderId).getBytes(StandardCharsets.UTF_8));
+          .encodeToString((micros + " " + key).getBytes(StandardCharsets.UTF_8));
     }
 
     static Cursor parse(String text) {

@@ -3,6 +3,7 @@ package io.ordertimeout.orders.platform.kafka;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -17,6 +18,9 @@ public class PartitionCounts {
 
   private static final String FIND_OTHERS =
       "select partitions from partition_count where partitions <> ?";
+
+  private static final String FIND_GREATEST =
+      "select coalesce(max(partitions), 0) from partition_count";
 
   // The first count was in force before it was noticed.
   private static final String FIND_AT =
@@ -36,6 +40,11 @@ public class PartitionCounts {
   Set<Integer> record(int partitions) {
     jdbc.update(INSERT, partitions);
     return Set.copyOf(jdbc.queryForList(FIND_OTHERS, Integer.class, partitions));
+  }
+
+  /** Returns how many shards orders may have: the greatest partition count so far. */
+  public int greatest() {
+    return Objects.requireNonNull(jdbc.queryForObject(FIND_GREATEST, Integer.class));
   }
 
   /** Returns the partition count at a time; empty if none has been noticed yet. */
