@@ -145,6 +145,8 @@ public record OrderTimeoutProperties(
    * @param batchSize maximum number of records stored in one transaction
    * @param startBack how far back in time reading starts on a partition that has neither a stored
    *     nor a committed position
+   * @param warmUp how long an instance exercises the way of an event, with orders that do not
+   *     exist, before it reads the first event; 0 for not at all
    * @param coordinatorTimeout how long the coordinator of the consumer group may fail, although
    *     brokers answer, before the instances move to the next generation of the group
    * @param advanceGeneration whether the instances move to the next generation of the group
@@ -158,6 +160,7 @@ public record OrderTimeoutProperties(
       @Min(1) @Max(64) @DefaultValue("1") int threads,
       @Min(1) @Max(50_000) @DefaultValue("2000") int batchSize,
       @DurationMin(seconds = 0) @DefaultValue("1h") Duration startBack,
+      @DurationMin(seconds = 0) @DurationMax(seconds = 30) @DefaultValue("2s") Duration warmUp,
       @DurationMin(seconds = 10) @DefaultValue("60s") Duration coordinatorTimeout,
       @DefaultValue("true") boolean advanceGeneration,
       @Valid @DefaultValue Fields fields) {}

@@ -17,19 +17,23 @@ class IntakePrerequisites {
   private final SchemaMigration schema;
   private final DatabaseClock clock;
   private final TopicCheck topicCheck;
+  private final WarmUp warmUp;
   private final ReadBack readBack;
   private boolean begun;
+  private boolean warm;
 
   IntakePrerequisites(
       WritableServer server,
       SchemaMigration schema,
       DatabaseClock clock,
       TopicCheck topicCheck,
+      WarmUp warmUp,
       ReadBack readBack) {
     this.server = server;
     this.schema = schema;
     this.clock = clock;
     this.topicCheck = topicCheck;
+    this.warmUp = warmUp;
     this.readBack = readBack;
   }
 
@@ -42,6 +46,14 @@ class IntakePrerequisites {
     if (!begun) {
       readBack.requestIfNobodyServes();
       begun = true;
+    }
+  }
+
+  /** Warms the instance up, once: the first thread does, and the others wait for it. */
+  synchronized void warmUp() {
+    if (!warm) {
+      warm = true;
+      warmUp.run();
     }
   }
 }

@@ -19,7 +19,7 @@ import tools.jackson.databind.json.JsonMapper;
  * (Kafka protocol binding, binary content mode). Thread-safe.
  */
 @Component
-class EventSerializer {
+public class EventSerializer {
 
   @JsonInclude(JsonInclude.Include.NON_NULL)
   private record CancelledBody(
@@ -50,7 +50,8 @@ class EventSerializer {
     this.source = properties.outbox().source();
   }
 
-  ProducerRecord<byte[], byte[]> serialize(OutboxEvent event) {
+  /** Turns an event into a record. */
+  public ProducerRecord<byte[], byte[]> serialize(OutboxEvent event) {
     UUID eventId = EventId.of(event);
     if (event instanceof PaymentConflict conflict) {
       return record(
