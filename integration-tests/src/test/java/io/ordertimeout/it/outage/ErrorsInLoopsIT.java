@@ -40,7 +40,14 @@ class ErrorsInLoopsIT {
     POLL("poll", "intake-0"),
     STORING("update intake_position", "intake-0"),
     BACKGROUND(
-        "select", "expiry-holds", "expiry-pauses", "operator-changes", "overdue-orders", "purge");
+        "select",
+        "change-watch",
+        "expiry-holds",
+        "expiry-pauses",
+        "operator-changes",
+        "overdue-orders",
+        "purge"),
+    CHANGES("md5(", "change-watch");
 
     private final String call;
     private final List<String> steps;
@@ -101,6 +108,29 @@ class ErrorsInLoopsIT {
     service.awaitReady(true);
     assertThat(service.gauge("order.timeout.failing")).isZero();
     assertThat(service.counter("order.timeout.repaired")).isZero();
+  }
+
+  @Test
+  void changesAreNoticedWhileTheirWatchMeetsErrors() {
+    errors.fail(Place.CHANGES.call);
+    await("the watch to fail")
+        .atMost(PATIENCE)
+        .until(() -> service.gauge("order.timeout.failing", "step", "change-watch") > 0);
+
+    scenario
+        .database()
+        .execute(
+            "insert into expiry_pause (placed_by_kind, placed_by, reason, moves_deadlines, ends_at)"
+                + " values ('OPERATOR', 'test', 'test', false, now() + interval '1 h')");
+    awaitPauses(1);
+    scenario.database().execute("update expiry_pause set ended_at = now()");
+    awaitPauses(0);
+  }
+
+  private void awaitPauses(int count) {
+    await(count + " pauses")
+        .atMost(PATIENCE)
+        .until(() -> service.gauge("order.timeout.expiry.paused", "by", "operator") == count);
   }
 
   @Test

@@ -111,6 +111,13 @@ public class AuditLog {
       """
           .formatted(COLUMNS);
 
+  // Does not depend on the order of the rows, so that the index on the time is the one to use.
+  private static final String RECENT_FINGERPRINT =
+      """
+      select concat_ws(' ', count(*), sum(id), sum(extract(epoch from at)))
+      from operator_action where at > now() - make_interval(secs => %d)
+      """;
+
   private static final String PURGE =
       """
       delete from operator_action where id = any(array(
@@ -124,6 +131,11 @@ public class AuditLog {
   AuditLog(JdbcTemplate jdbc, JdbcClient client) {
     this.jdbc = jdbc;
     this.client = client;
+  }
+
+  /** SQL query of a text that changes whenever an action is added that is not older than that. */
+  public static String recentFingerprint(Duration age) {
+    return RECENT_FINGERPRINT.formatted(age.toSeconds());
   }
 
   /** Adds an action, in the transaction of the change that it records. */

@@ -29,6 +29,13 @@ public class GroupGenerations {
   private static final String FIND =
       "select generation from consumer_group_generation where group_id = :group";
 
+  /** SQL query of a text that changes whenever the result of {@link #current} does. */
+  static final String FINGERPRINT =
+      """
+      select string_agg(g.group_id || ' ' || g.generation, ',' order by g.group_id)
+      from consumer_group_generation g
+      """;
+
   private static final String WORKED =
       """
       update consumer_group_generation set worked_at = clock_timestamp(), failed_in_a_row = 0

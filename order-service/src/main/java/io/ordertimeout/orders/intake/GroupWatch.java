@@ -9,12 +9,15 @@ import io.ordertimeout.orders.intake.GroupMembership.Claim;
 import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
+import io.ordertimeout.orders.platform.postgres.ChangeWatch;
 import io.ordertimeout.orders.platform.postgres.SchemaMigration;
+import io.ordertimeout.orders.platform.postgres.Watched;
 import io.ordertimeout.orders.shard.Shards;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -50,6 +53,7 @@ class GroupWatch extends BackgroundLoop {
   private final GroupDirectory directory;
   private final GroupGenerations generations;
   private final SchemaMigration schema;
+  private final Watched storedGeneration;
   private final Shards shards;
   private final StepHealth step;
   private final StepHealth coordinator;
@@ -59,6 +63,7 @@ class GroupWatch extends BackgroundLoop {
   private final List<MembershipCheck> checks;
 
   private @Nullable Generation generation;
+  private @Nullable Generation latest;
   private @Nullable Long unusableSinceNanos;
   private long verifiedAtNanos;
   private boolean suspicious;
@@ -71,6 +76,7 @@ class GroupWatch extends BackgroundLoop {
       GroupDirectory directory,
       GroupGenerations generations,
       SchemaMigration schema,
+      ChangeWatch changes,
       Shards shards,
       StepHealthRegistry steps,
       OrderTimeoutProperties properties) {
@@ -83,6 +89,7 @@ class GroupWatch extends BackgroundLoop {
     this.directory = directory;
     this.generations = generations;
     this.schema = schema;
+    this.storedGeneration = changes.watch(GroupGenerations.FINGERPRINT);
     this.shards = shards;
     this.step = steps.step("group-membership");
     this.coordinator = steps.step("group-coordinator");
@@ -105,7 +112,8 @@ class GroupWatch extends BackgroundLoop {
       verify(known);
     }
     if (schema.isMigrated()) {
-      follow(generations.current());
+      storedGeneration.readIfChanged(this::readGeneration);
+      follow(Objects.requireNonNull(latest));
     }
     if (!unrecorded) {
       step.succeeded();
@@ -126,6 +134,11 @@ class GroupWatch extends BackgroundLoop {
 
   private boolean isVerificationDue() {
     return suspicious || System.nanoTime() - verifiedAtNanos >= VERIFY_INTERVAL.toNanos();
+  }
+
+  private boolean readGeneration() {
+    latest = generations.current();
+    return true;
   }
 
   private void follow(Generation current) {

@@ -10,6 +10,7 @@ import io.ordertimeout.orders.platform.kafka.PositionsChangedException;
 import io.ordertimeout.orders.platform.kafka.TopicLayoutChangedException;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
+import io.ordertimeout.orders.platform.postgres.Watched;
 import io.ordertimeout.orders.shard.Shards;
 import java.time.Duration;
 import java.util.HashMap;
@@ -40,8 +41,9 @@ import org.slf4j.LoggerFactory;
  * failed is replaced.
  *
  * <p>Each batch is stored only if Postgres contains the positions that this loop has stored before,
- * and while nothing arrives, the positions are compared every second. If Postgres has gone back, or
- * another server of it answers, the affected shards are rebuilt from what it contains.
+ * and while nothing arrives, the positions are compared whenever they or the server have changed.
+ * If Postgres has gone back, or another server of it answers, the affected shards are rebuilt from
+ * what it contains.
  */
 final class IntakeLoop implements Runnable {
 
@@ -49,7 +51,7 @@ final class IntakeLoop implements Runnable {
 
   private static final Duration POLL_TIMEOUT = Duration.ofMillis(500);
 
-  /** Interval at which Postgres's positions are compared while nothing arrives. */
+  /** Shortest interval at which Postgres's positions are compared while nothing arrives. */
   private static final Duration COMPARISON = Duration.ofSeconds(1);
 
   private static final Duration MIN_PAUSE = Duration.ofMillis(250);
@@ -67,6 +69,7 @@ final class IntakeLoop implements Runnable {
   private final GroupGenerations generations;
   private final StartingPositions startingPositions;
   private final PositionComparison comparison;
+  private final Watched storedPositions;
   private final BatchIntake intake;
   private final Shards shards;
   private final OrderTimeoutProperties.Topics topics;
@@ -112,6 +115,7 @@ final class IntakeLoop implements Runnable {
     this.generations = generations;
     this.startingPositions = startingPositions;
     this.comparison = comparison;
+    this.storedPositions = comparison.watch();
     this.intake = intake;
     this.shards = shards;
     this.topics = properties.topics();
@@ -164,6 +168,7 @@ final class IntakeLoop implements Runnable {
     while (!isStopping()) {
       try {
         prerequisites.ensure();
+        prerequisites.warmUp();
         consume();
       } catch (InterruptedException | InterruptException e) {
         return;
@@ -221,6 +226,7 @@ final class IntakeLoop implements Runnable {
         heldBack.close();
         stored.clear();
         known.clear();
+        storedPositions.forget();
       }
     }
   }
@@ -293,7 +299,7 @@ final class IntakeLoop implements Runnable {
       pause = MIN_PAUSE;
       step.succeeded();
     } else if (System.nanoTime() - comparedNanos > COMPARISON.toNanos()) {
-      if (!compare(assignment)) {
+      if (!storedPositions.readIfChanged(() -> compare(assignment))) {
         return;
       }
       pause = MIN_PAUSE;
@@ -379,7 +385,11 @@ final class IntakeLoop implements Runnable {
       PositionComparison.Result result = comparison.compare(known, assignment.shards());
       comparedNanos = System.nanoTime();
       assignment.reset(result.lost());
-      return result.lost().isEmpty() && result.readBack();
+      boolean complete = result.lost().isEmpty() && result.readBack();
+      if (!complete) {
+        storedPositions.forget();
+      }
+      return complete;
     } catch (RuntimeException e) {
       pauseAfterFailure("the stored positions could not be compared with Postgres's", e);
       return false;

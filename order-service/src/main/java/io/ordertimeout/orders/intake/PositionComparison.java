@@ -6,6 +6,8 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.platform.kafka.StoredPositions;
 import io.ordertimeout.orders.platform.kafka.StoredPositions.Snapshot;
 import io.ordertimeout.orders.platform.kafka.StoredPositions.Stored;
+import io.ordertimeout.orders.platform.postgres.ChangeWatch;
+import io.ordertimeout.orders.platform.postgres.Watched;
 import io.ordertimeout.orders.readback.ReadBack;
 import java.time.Instant;
 import java.util.Collection;
@@ -37,16 +39,19 @@ class PositionComparison {
 
   private final StoredPositions positions;
   private final ReadBack readBack;
+  private final ChangeWatch changes;
   private final Collection<String> inputs;
   private final Counter losses;
 
   PositionComparison(
       StoredPositions positions,
       ReadBack readBack,
+      ChangeWatch changes,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
     this.positions = positions;
     this.readBack = readBack;
+    this.changes = changes;
     this.inputs = properties.topics().inputs();
     this.losses =
         Counter.builder("order.timeout.lost.positions")
@@ -54,6 +59,11 @@ class PositionComparison {
                 "Stored positions that went back because Postgres had lost commits; their records are"
                     + " read again")
             .register(meters);
+  }
+
+  /** Begins to watch what is compared. */
+  Watched watch() {
+    return changes.watch(StoredPositions.FINGERPRINT);
   }
 
   /**

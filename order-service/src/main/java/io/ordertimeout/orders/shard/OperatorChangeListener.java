@@ -11,7 +11,9 @@ import io.ordertimeout.orders.deadline.PendingOrders.Cursor;
 import io.ordertimeout.orders.deadline.PendingOrders.Page;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
+import io.ordertimeout.orders.platform.postgres.ChangeWatch;
 import io.ordertimeout.orders.platform.postgres.SchemaMigration;
+import io.ordertimeout.orders.platform.postgres.Watched;
 import io.ordertimeout.orders.suspension.ExpiryPauses;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,7 +23,6 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import org.springframework.scheduling.annotation.Scheduled;
@@ -31,9 +32,9 @@ import org.springframework.stereotype.Component;
  * Updates the wheels after operators have changed orders on any instance, and arms the orders that
  * came due during a pause once it ends.
  *
- * <p>The audit log is read every second, behind the last action that was read. Actions become
- * visible a little out of order, so the last minute is read again for actions that were not there
- * before; O(actions of the last minute).
+ * <p>The audit log is read whenever it has changed, behind the last action that was read. Actions
+ * become visible a little out of order, so the last minute is read again for actions that were not
+ * there before; O(actions of the last minute).
  */
 @Component
 class OperatorChangeListener {
@@ -51,6 +52,7 @@ class OperatorChangeListener {
   private final Shards shards;
   private final SchemaMigration schema;
   private final StepHealth health;
+  private final Watched watched;
   private final AtomicBoolean pausesChanged = new AtomicBoolean();
 
   /** The id of the last action that was read; beyond all ids before the first reading. */
@@ -65,22 +67,24 @@ class OperatorChangeListener {
       Shards shards,
       ExpiryPauses pauses,
       SchemaMigration schema,
-      StepHealthRegistry registry) {
+      StepHealthRegistry registry,
+      ChangeWatch changes) {
     this.audit = audit;
     this.orders = orders;
     this.shards = shards;
     this.schema = schema;
     this.health = registry.step("operator-changes");
+    this.watched = changes.watch(AuditLog.recentFingerprint(OVERLAP));
     pauses.onChange(() -> pausesChanged.set(true));
   }
 
-  @Scheduled(fixedDelay = 1, timeUnit = TimeUnit.SECONDS)
+  @Scheduled(fixedDelay = 500)
   void update() {
     if (!schema.isMigrated()) {
       return;
     }
     try {
-      updateChanged();
+      watched.readIfChanged(this::updateChanged);
       if (pausesChanged.getAndSet(false)) {
         armDue();
       }
@@ -91,7 +95,7 @@ class OperatorChangeListener {
     }
   }
 
-  private void updateChanged() {
+  private boolean updateChanged() {
     // Postgres may have lost the last actions in a failover, and then gives their ids again.
     Recent recent = audit.recent(lastRead, OVERLAP, PAGE);
     lastRead = recent.afterId();
@@ -102,6 +106,7 @@ class OperatorChangeListener {
       page = audit.after(lastRead, PAGE);
       update(page);
     }
+    return true;
   }
 
   private void update(List<OperatorAction> page) {

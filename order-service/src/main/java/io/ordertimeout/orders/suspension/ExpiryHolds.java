@@ -6,7 +6,9 @@ import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstan
 
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
+import io.ordertimeout.orders.platform.postgres.ChangeWatch;
 import io.ordertimeout.orders.platform.postgres.SchemaMigration;
+import io.ordertimeout.orders.platform.postgres.Watched;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -16,7 +18,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,8 +30,8 @@ import org.springframework.stereotype.Repository;
  * Holds on the expiry of shards: while a hold is in force, no instance cancels an order of its
  * shard. A hold stays in force until an operator lifts it.
  *
- * <p>The deciding statement checks the table itself. The copy in memory, at most a second old, only
- * avoids statements that could not cancel anything. Thread-safe.
+ * <p>The deciding statement checks the table itself. The copy in memory, at most two seconds old,
+ * only avoids statements that could not cancel anything. Thread-safe.
  */
 @Repository
 public class ExpiryHolds {
@@ -78,6 +79,9 @@ public class ExpiryHolds {
   private static final String IN_FORCE =
       "select %s from expiry_hold where lifted_at is null order by shard, id".formatted(COLUMNS);
 
+  private static final String FINGERPRINT =
+      "select md5(string_agg(h::text, ',' order by h.id)) from expiry_hold h where lifted_at is null";
+
   private static final String LIFT =
       "update expiry_hold set lifted_at = clock_timestamp() where id = ? and lifted_at is null";
 
@@ -91,15 +95,21 @@ public class ExpiryHolds {
   private final JdbcClient client;
   private final SchemaMigration schema;
   private final StepHealth health;
+  private final Watched watched;
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
   private volatile Set<Integer> held = Set.of();
 
   ExpiryHolds(
-      JdbcTemplate jdbc, JdbcClient client, SchemaMigration schema, StepHealthRegistry registry) {
+      JdbcTemplate jdbc,
+      JdbcClient client,
+      SchemaMigration schema,
+      StepHealthRegistry registry,
+      ChangeWatch changes) {
     this.jdbc = jdbc;
     this.client = client;
     this.schema = schema;
     this.health = registry.step("expiry-holds");
+    this.watched = changes.watch(FINGERPRINT);
   }
 
   /**
@@ -118,6 +128,8 @@ public class ExpiryHolds {
     Set<Integer> more = new HashSet<>(held);
     more.addAll(shards);
     held = Set.copyOf(more);
+    // The transaction may be rolled back.
+    watched.forget();
   }
 
   /** Finds a hold, in force or lifted. */
@@ -150,24 +162,27 @@ public class ExpiryHolds {
     listeners.add(listener);
   }
 
-  @Scheduled(fixedDelay = 1, timeUnit = TimeUnit.SECONDS)
-  void refresh() {
-    if (!schema.isMigrated()) {
-      return;
+  @Scheduled(fixedDelay = 500)
+  void refreshIfChanged() {
+    if (schema.isMigrated() && watched.readIfChanged(this::refresh)) {
+      health.succeeded();
     }
+  }
+
+  private boolean refresh() {
     Set<Integer> now;
     try {
       now = Set.copyOf(jdbc.queryForList(HELD_SHARDS, Integer.class));
     } catch (RuntimeException | Error e) {
       health.failed("new and lifted holds go unnoticed until Postgres answers", e);
-      return;
+      return false;
     }
-    health.succeeded();
     if (!now.equals(held)) {
       log.info("The expiry of these shards is held: {}", now);
       held = now;
       listeners.forEach(Runnable::run);
     }
+    return true;
   }
 
   private static Hold hold(ResultSet row, int rowNumber) throws SQLException {

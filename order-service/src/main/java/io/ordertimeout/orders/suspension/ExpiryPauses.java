@@ -8,7 +8,9 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
+import io.ordertimeout.orders.platform.postgres.ChangeWatch;
 import io.ordertimeout.orders.platform.postgres.SchemaMigration;
+import io.ordertimeout.orders.platform.postgres.Watched;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -16,7 +18,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,8 +31,8 @@ import org.springframework.stereotype.Repository;
  * order at all. Restarts do not end a pause.
  *
  * <p>The deciding statement checks the table itself, so a pause takes effect when it is committed.
- * The copy in memory, at most a second old, only avoids statements that could not cancel anything.
- * Thread-safe.
+ * The copy in memory, at most two seconds old, only avoids statements that could not cancel
+ * anything. Thread-safe.
  */
 @Repository
 public class ExpiryPauses {
@@ -118,6 +119,9 @@ public class ExpiryPauses {
   private static final String FIND_IN_FORCE =
       "select %s from expiry_pause p where %s order by id".formatted(COLUMNS, IN_FORCE);
 
+  private static final String FINGERPRINT =
+      "select md5(string_agg(p::text, ',' order by p.id)) from expiry_pause p where " + IN_FORCE;
+
   private static final String FIND_HOLDING =
       """
       select %s from expiry_pause p
@@ -159,6 +163,7 @@ public class ExpiryPauses {
   private final JdbcClient client;
   private final SchemaMigration schema;
   private final StepHealth health;
+  private final Watched watched;
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
   private volatile List<Pause> inForce = List.of();
 
@@ -167,11 +172,13 @@ public class ExpiryPauses {
       JdbcClient client,
       SchemaMigration schema,
       StepHealthRegistry registry,
+      ChangeWatch changes,
       MeterRegistry meters) {
     this.jdbc = jdbc;
     this.client = client;
     this.schema = schema;
     this.health = registry.step("expiry-pauses");
+    this.watched = changes.watch(FINGERPRINT);
     for (PlacedBy by : PlacedBy.values()) {
       Gauge.builder("order.timeout.expiry.paused", this, pauses -> pauses.count(by))
           .description("Pauses of expiry in force, on all instances")
@@ -241,25 +248,28 @@ public class ExpiryPauses {
     listeners.add(listener);
   }
 
-  /** Reads the pauses in force into memory. */
-  @Scheduled(fixedDelay = 1, timeUnit = TimeUnit.SECONDS)
-  public void refresh() {
-    if (!schema.isMigrated()) {
-      return;
+  @Scheduled(fixedDelay = 500)
+  void refreshIfChanged() {
+    if (schema.isMigrated() && watched.readIfChanged(this::refresh)) {
+      health.succeeded();
     }
+  }
+
+  /** Reads the pauses in force into memory; returns whether Postgres has answered. */
+  public boolean refresh() {
     List<Pause> now;
     try {
       now = inForce();
     } catch (RuntimeException | Error e) {
       health.failed("new and ended pauses go unnoticed until Postgres answers", e);
-      return;
+      return false;
     }
-    health.succeeded();
     if (!now.equals(inForce)) {
       inForce = now;
       log.info("{} pauses of expiry are in force", now.size());
       listeners.forEach(Runnable::run);
     }
+    return true;
   }
 
   private static Pause pause(ResultSet row, int rowNumber) throws SQLException {

@@ -26,13 +26,17 @@ import org.springframework.boot.info.BuildProperties;
 import org.springframework.stereotype.Component;
 
 /**
- * Reports this instance's status and activity to Postgres every second, so that every instance can
- * show the status of all instances.
+ * Reports this instance's status and activity to Postgres, every second or, if nothing has changed,
+ * every few seconds, so that every instance can show the status of all instances.
  */
 @Component
 class InstanceReporter extends BackgroundLoop {
 
   private static final Duration INTERVAL = Duration.ofSeconds(1);
+
+  /** A report that nothing has changed is repeated in every so many turns. */
+  private static final int TURNS_UNCHANGED = 4;
+
   private static final List<Integer> WINDOWS = List.of(1, 5, 15, 60);
 
   private final InstanceName name;
@@ -50,6 +54,8 @@ class InstanceReporter extends BackgroundLoop {
   private final StepHealth health;
   private @Nullable Instant startedAt;
   private ActivityCounters.Counts reported;
+  private @Nullable InstanceReport saved;
+  private int turnsUnchanged;
   private int turns;
   private volatile List<Long> dueByMinute = Collections.nCopies(InstanceReport.MINUTES, 0L);
 
@@ -104,11 +110,21 @@ class InstanceReporter extends BackgroundLoop {
   protected void runOnce() throws InterruptedException {
     if (schema.isMigrated() && clock.isSet()) {
       dueByMinute = DueOrders.byMinute(shards);
-      reports.save(name.text(), report());
+      save(report());
       reportActivity();
       health.succeeded();
     }
     TimeUnit.MILLISECONDS.sleep(INTERVAL.toMillis());
+  }
+
+  private void save(InstanceReport report) {
+    if (report.equals(saved) && ++turnsUnchanged < TURNS_UNCHANGED) {
+      return;
+    }
+    saved = null;
+    reports.save(name.text(), report);
+    saved = report;
+    turnsUnchanged = 0;
   }
 
   private InstanceReport report() {

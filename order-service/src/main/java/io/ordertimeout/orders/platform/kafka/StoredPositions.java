@@ -93,6 +93,15 @@ public class StoredPositions {
       """
           .formatted(ReadBackState.IS_COMPLETE);
 
+  /** SQL query of a text that changes whenever the result of {@link #read} does. */
+  public static final String FINGERPRINT =
+      """
+      select concat_ws(' ', md5(string_agg(p::text, ',' order by p.topic, p.partition)),
+        pg_postmaster_start_time(), bool_and(%s))
+      from intake_position p
+      """
+          .formatted(ReadBackState.IS_COMPLETE);
+
   private final JdbcClient client;
 
   StoredPositions(JdbcClient client) {

@@ -94,10 +94,15 @@ public class DatabaseClock {
   /** Reads the exact time from Postgres, at the cost of a round trip. */
   public Instant ask() {
     Instant exact = database.get();
+    compareWith(exact);
+    return exact;
+  }
+
+  /** Measures again if the estimate is far from a time that Postgres has just stated. */
+  void compareWith(Instant exact) {
     if (Duration.between(now(), exact).abs().compareTo(TOLERANCE) > 0) {
       measure();
     }
-    return exact;
   }
 
   /** Registers a listener that is called after every measurement, on the measuring thread. */
@@ -113,7 +118,7 @@ public class DatabaseClock {
     setBackListeners.add(listener);
   }
 
-  @Scheduled(fixedDelayString = "PT10S", initialDelayString = "PT10S")
+  @Scheduled(fixedDelayString = "PT30S", initialDelayString = "PT10S")
   synchronized void measure() {
     Anchor before = anchor;
     if (before == null) {

@@ -1,0 +1,94 @@
+package io.ordertimeout.it.flow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ordertimeout.it.support.Interceptors;
+import io.ordertimeout.it.support.LogCapture;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import javax.sql.DataSource;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+
+/** The exercise before the first event is read, with orders that do not exist. */
+@ExtendWith(LogCapture.class)
+class WarmUpIT {
+
+  private static final String[] WARM_UP = {
+    // Few connections, so that others use the one of the warm-up afterwards.
+    "order-timeout.intake.warm-up", "1s", "spring.datasource.hikari.maximum-pool-size", "3"
+  };
+
+  private static final int ORDERS = 30;
+
+  @Test
+  void theWarmUpLeavesNothingBehind(CapturedOutput output) {
+    try (Scenario scenario = Scenario.create();
+        Service service = scenario.startService(WARM_UP)) {
+      service.awaitReady(true);
+
+      assertThat(output.toString()).containsPattern("Warmed up by [1-9]\\d+ orders");
+      assertThat(scenario.database().count("select count(*) from order_deadline")).isZero();
+      assertThat(scenario.database().count("select count(*) from published_cancellation")).isZero();
+      assertThat(scenario.outcomes().cancelled()).isEmpty();
+      assertThat(
+              service.counter("order.timeout.events", "event", "created", "outcome", "registered"))
+          .isZero();
+      assertOrdersAreDecided(scenario);
+    }
+  }
+
+  @Test
+  void aUserWhoMayNotCreateTemporaryTablesStartsWithoutIt(CapturedOutput output) {
+    try (Scenario scenario = Scenario.create();
+        Service service =
+            scenario.startService(
+                List.of(
+                    Interceptors.made(
+                        DataSource.class, Connection.class, WarmUpIT::withoutTemporaryTables)),
+                WARM_UP)) {
+      service.awaitReady(true);
+
+      assertThat(output.toString()).contains("No warm-up").contains("permission denied");
+      assertOrdersAreDecided(scenario);
+    }
+  }
+
+  private static void assertOrdersAreDecided(Scenario scenario) {
+    for (int i = 0; i < ORDERS; i++) {
+      int partition = i % Scenario.PARTITIONS;
+      scenario.create("unpaid-" + i, partition, Scenario.in(Duration.ofSeconds(1)));
+      scenario.create("paid-" + i, partition, Scenario.in(Duration.ofHours(1)));
+      scenario.pay("paid-" + i, partition);
+    }
+    scenario.awaitAllDecided();
+    assertThat(scenario.outcomes().cancelled())
+        .hasSize(ORDERS)
+        .allSatisfy(event -> assertThat(event.key()).startsWith("unpaid-"));
+  }
+
+  private static @Nullable Object withoutTemporaryTables(MethodInvocation call) throws Throwable {
+    Object result = call.proceed();
+    return call.getMethod().getName().equals("createStatement")
+        ? Interceptors.around(
+            Statement.class, Objects.requireNonNull(result), WarmUpIT::refuseTemporaryTables)
+        : result;
+  }
+
+  private static @Nullable Object refuseTemporaryTables(MethodInvocation call) throws Throwable {
+    Object[] arguments = call.getArguments();
+    if (arguments.length > 0 && arguments[0].toString().contains("temporary table")) {
+      throw new SQLException("permission denied to create temporary tables", "42501");
+    }
+    return call.proceed();
+  }
+}
