@@ -30,6 +30,7 @@ final class ModelChecker {
   static final String MODULE = "OrderTimeout";
 
   private static final Path WORK = Path.of("target", "tlc");
+  private static final Path ARCHIVE = Path.of("target", "tlc.jsa").toAbsolutePath();
   private static final Path LOGS = Path.of("target", "logs");
   private static final String JAVA =
       Path.of(System.getProperty("java.home"), "bin", "java").toString();
@@ -124,6 +125,7 @@ final class ModelChecker {
                 List.of(JAVA, "-Xmx1g", "-XX:+UseSerialGC", "-Xshare:auto"),
                 // C2 does not pay within seconds.
                 List.of("-XX:TieredStopAtLevel=1"),
+                classArchive(),
                 // TLC unpacks the standard modules there, under fixed names, and deletes them.
                 List.of("-Djava.io.tmpdir=" + directory),
                 List.of("-cp", jar().toString(), TLC.class.getName()),
@@ -149,6 +151,14 @@ final class ModelChecker {
     } finally {
       tlc.destroyForcibly();
     }
+  }
+
+  /** The first check leaves an archive of TLC's classes for the others. */
+  private static List<String> classArchive() {
+    return List.of(
+        Files.exists(ARCHIVE)
+            ? "-XX:SharedArchiveFile=" + ARCHIVE
+            : "-XX:ArchiveClassesAtExit=" + ARCHIVE);
   }
 
   private static Path jar() {

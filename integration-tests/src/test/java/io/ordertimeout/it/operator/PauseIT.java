@@ -162,6 +162,18 @@ class PauseIT {
     service.endPause(moving);
   }
 
+  @Test
+  void pausesThatLastForAnInstantLeaveNothingBehind() {
+    for (int i = 0; i < 10; i++) {
+      service.endPause(service.pause(Map.of("moveDeadlines", false)));
+    }
+
+    scenario.passDeadline("after-instants", 0);
+    await("no pause in memory")
+        .atMost(Duration.ofSeconds(20))
+        .until(() -> service.gauge("order.timeout.expiry.paused", "by", "operator") == 0);
+  }
+
   private Duration timeToRegister(String orderId) {
     Instant begin = Instant.now();
     scenario.createPending(orderId, 0);

@@ -111,11 +111,14 @@ public class AuditLog {
       """
           .formatted(COLUMNS);
 
-  // Does not depend on the order of the rows, so that the index on the time is the one to use.
-  private static final String RECENT_FINGERPRINT =
+  /**
+   * SQL query of a text that changes whenever actions are added. Actions become visible a little
+   * out of order, so it covers the last thousand.
+   */
+  public static final String FINGERPRINT =
       """
-      select concat_ws(' ', count(*), sum(id), sum(extract(epoch from at)))
-      from operator_action where at > now() - make_interval(secs => %d)
+      select concat_ws(' ', max(id), count(*), sum(extract(epoch from at)))
+      from (select id, at from operator_action order by id desc limit 1000) a
       """;
 
   private static final String PURGE =
@@ -131,11 +134,6 @@ public class AuditLog {
   AuditLog(JdbcTemplate jdbc, JdbcClient client) {
     this.jdbc = jdbc;
     this.client = client;
-  }
-
-  /** SQL query of a text that changes whenever an action is added that is not older than that. */
-  public static String recentFingerprint(Duration age) {
-    return RECENT_FINGERPRINT.formatted(age.toSeconds());
   }
 
   /** Adds an action, in the transaction of the change that it records. */

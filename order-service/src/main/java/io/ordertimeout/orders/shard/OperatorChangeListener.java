@@ -74,7 +74,7 @@ class OperatorChangeListener {
     this.shards = shards;
     this.schema = schema;
     this.health = registry.step("operator-changes");
-    this.watched = changes.watch(AuditLog.recentFingerprint(OVERLAP));
+    this.watched = changes.watch(AuditLog.FINGERPRINT);
     pauses.onChange(() -> pausesChanged.set(true));
   }
 

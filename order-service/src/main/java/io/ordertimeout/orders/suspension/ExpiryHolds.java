@@ -79,8 +79,16 @@ public class ExpiryHolds {
   private static final String IN_FORCE =
       "select %s from expiry_hold where lifted_at is null order by shard, id".formatted(COLUMNS);
 
+  // With the holds that were lifted just now: a hold that is placed and lifted between two looks
+  // changes the fingerprint, too.
   private static final String FINGERPRINT =
-      "select md5(string_agg(h::text, ',' order by h.id)) from expiry_hold h where lifted_at is null";
+      """
+      select md5(string_agg(h::text, ',' order by h.id)) from (
+        select * from expiry_hold where lifted_at is null
+        union all
+        select * from expiry_hold where lifted_at > now() - interval '1 min'
+      ) h
+      """;
 
   private static final String LIFT =
       "update expiry_hold set lifted_at = clock_timestamp() where id = ? and lifted_at is null";

@@ -119,8 +119,14 @@ public class ExpiryPauses {
   private static final String FIND_IN_FORCE =
       "select %s from expiry_pause p where %s order by id".formatted(COLUMNS, IN_FORCE);
 
+  // With the pauses that ended just now: a pause that is placed and ended between two looks changes
+  // the fingerprint, too.
   private static final String FINGERPRINT =
-      "select md5(string_agg(p::text, ',' order by p.id)) from expiry_pause p where " + IN_FORCE;
+      """
+      select md5(string_agg(p::text, ',' order by p.id)) from expiry_pause p
+      where %s > now() - interval '1 min'
+      """
+          .formatted(END);
 
   private static final String FIND_HOLDING =
       """
@@ -250,13 +256,18 @@ public class ExpiryPauses {
 
   @Scheduled(fixedDelay = 500)
   void refreshIfChanged() {
-    if (schema.isMigrated() && watched.readIfChanged(this::refresh)) {
+    if (schema.isMigrated() && watched.readIfChanged(this::read)) {
       health.succeeded();
     }
   }
 
-  /** Reads the pauses in force into memory; returns whether Postgres has answered. */
-  public boolean refresh() {
+  /** Reads the pauses in force into memory at once. */
+  public void refresh() {
+    watched.forget();
+    read();
+  }
+
+  private boolean read() {
     List<Pause> now;
     try {
       now = inForce();

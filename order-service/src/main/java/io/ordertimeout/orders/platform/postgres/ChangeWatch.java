@@ -67,7 +67,7 @@ public class ChangeWatch extends BackgroundLoop {
       fingerprints.add(fingerprint);
     }
     int column = index;
-    return new Watched(() -> fingerprint(column));
+    return new Watched(() -> fingerprint(column), System::nanoTime);
   }
 
   @Override

@@ -1,27 +1,37 @@
 package io.ordertimeout.orders.platform.postgres;
 
+import java.time.Duration;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** What one reader has read of something that {@link ChangeWatch} watches. Thread-safe. */
 public final class Watched {
 
+  /** Even if nothing seems to have changed, it is read again after this time. */
+  static final Duration MAX_AGE = Duration.ofSeconds(30);
+
   private final Supplier<@Nullable String> fingerprint;
+  private final LongSupplier nanoTime;
   private @Nullable String read;
+  private long readNanos;
   private long forgotten;
 
   /**
    * Creates a reader that has read nothing yet.
    *
    * @param fingerprint the present fingerprint; null if it is not known
+   * @param nanoTime the monotonic time
    */
-  Watched(Supplier<@Nullable String> fingerprint) {
+  Watched(Supplier<@Nullable String> fingerprint, LongSupplier nanoTime) {
     this.fingerprint = fingerprint;
+    this.nanoTime = nanoTime;
   }
 
   /**
-   * Reads, unless nothing has changed since the last reading that succeeded.
+   * Reads, unless nothing has changed since the last reading that succeeded. What changes for less
+   * than a second and back again goes unnoticed unless the fingerprint shows it.
    *
    * @param reading returns whether it has succeeded; if not, or if it throws, it is repeated with
    *     the next call
@@ -30,9 +40,10 @@ public final class Watched {
   public boolean readIfChanged(BooleanSupplier reading) {
     // Taken before the reading, so that a change during the reading leads to another one.
     String now = fingerprint.get();
+    long begin = nanoTime.getAsLong();
     long before;
     synchronized (this) {
-      if (now != null && now.equals(read)) {
+      if (now != null && now.equals(read) && begin - readNanos < MAX_AGE.toNanos()) {
         return true;
       }
       read = null;
@@ -44,6 +55,7 @@ public final class Watched {
     synchronized (this) {
       if (forgotten == before) {
         read = now;
+        readNanos = begin;
       }
     }
     return true;

@@ -10,7 +10,8 @@ import org.junit.jupiter.api.Test;
 class WatchedTest {
 
   private @Nullable String fingerprint = "a";
-  private final Watched watched = new Watched(() -> fingerprint);
+  private long nanos;
+  private final Watched watched = new Watched(() -> fingerprint, () -> nanos);
   private int readings;
 
   @Test
@@ -36,6 +37,18 @@ class WatchedTest {
     fingerprint = "a";
     read();
     assertThat(readings).isEqualTo(4);
+  }
+
+  @Test
+  void readsAgainAfterAWhileEvenIfNothingSeemsToHaveChanged() {
+    read();
+    nanos += Watched.MAX_AGE.toNanos() - 1;
+    read();
+    assertThat(readings).isEqualTo(1);
+
+    nanos++;
+    read();
+    assertThat(readings).isEqualTo(2);
   }
 
   @Test
