@@ -97,7 +97,9 @@ class SearchIT {
             new String[] {"limit", "0"},
             new String[] {"limit", "501"},
             new String[] {"after", "%%%"},
-            new String[] {"after", "YQ"})) {
+            new String[] {"after", "YQ"},
+            // The cursor of a search by prefix.
+            new String[] {"after", "MCBzZWFyY2gtMTI"})) {
       Answer answer = viewer.get("/api/orders", query);
       assertThat(answer.status()).as(query[0] + "=" + query[1]).isEqualTo(400);
       assertThat(answer.header("Content-Type")).startsWith("application/problem+json");

@@ -108,7 +108,12 @@ public class OrderSearch {
   private record Cursor(Instant deadline, String key) {
 
     long row() {
-      return Long.parseLong(key);
+      try {
+        return Long.parseLong(key);
+      } catch (NumberFormatException e) {
+        throw new IllegalArgumentException(
+            "not the 'next' cursor of a search without a prefix: " + text(), e);
+      }
     }
 
     String text() {
