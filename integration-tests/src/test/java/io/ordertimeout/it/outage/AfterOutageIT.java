@@ -151,10 +151,11 @@ class AfterOutageIT {
             'order-' || i, i %% 3, 'CANCELLED', now() - interval '1 h', now() - interval '1 min',
             'DEFAULT', now() - interval '1 min', 'EXPIRY'
           from generate_series(1, %d) as i
-          returning order_id, shard, created_at, deadline, decided_at
+          returning id, order_id, shard, created_at, deadline, decided_at
         )
-        insert into outbox (kind, order_id, shard, created_at, deadline, cancelled_at, written_at)
-        select 'ORDER_CANCELLED', order_id, shard, created_at, deadline, decided_at, decided_at
+        insert into outbox (
+          kind, order_row, order_id, shard, created_at, deadline, cancelled_at, written_at)
+        select 'ORDER_CANCELLED', id, order_id, shard, created_at, deadline, decided_at, decided_at
         from cancelled
         """
             .formatted(events));

@@ -160,12 +160,12 @@ public final class Database {
           values (
             ?, ?, 'CANCELLED', ?::timestamptz, ?::timestamptz, 'DEFAULT',
             clock_timestamp(), 'EXPIRY')
-          returning order_id, shard, created_at, deadline, decided_at
+          returning id, order_id, shard, created_at, deadline, decided_at
         )
         insert into outbox (
-          kind, order_id, shard, created_at, deadline, cancelled_at, written_at)
+          kind, order_row, order_id, shard, created_at, deadline, cancelled_at, written_at)
         select
-          'ORDER_CANCELLED', order_id, shard, created_at, deadline, decided_at, decided_at
+          'ORDER_CANCELLED', id, order_id, shard, created_at, deadline, decided_at, decided_at
         from cancelled
         """,
         orderId,
@@ -174,7 +174,7 @@ public final class Database {
         deadline.toString());
   }
 
-  /** Inserts a settled order with a payment conflict of the same time. */
+  /** Inserts a settled order with a publication and a payment conflict of the same time. */
   public void settleInThePast(String orderId, String state, Instant decidedAt, Instant deadline) {
     jdbc.update(
         """
@@ -184,7 +184,10 @@ public final class Database {
           values (
             ?, 0, ?, ?::timestamptz - interval '1 h', ?::timestamptz, ?::timestamptz,
             case ? when 'PAID' then 'PAYMENT' when 'CLOSED' then 'CLOSING' else 'EXPIRY' end)
-          returning order_id, decided_at
+          returning id, order_id, decided_at
+        ), published as (
+          insert into published_cancellation (order_row, published_at)
+          select id, decided_at from settled
         )
         insert into payment_conflict (order_id, payment_id, detected_at)
         select order_id, 'p', decided_at from settled

@@ -48,7 +48,7 @@ public class DueOrderDecision {
   private static final String CANCEL =
       """
       with due as (
-        select order_id from order_deadline d
+        select ctid as version from order_deadline d
         where %s
           and deadline + make_interval(secs => :graceSeconds)
             <= least(:watermark::timestamptz, clock_timestamp())
@@ -66,8 +66,8 @@ public class DueOrderDecision {
         update order_deadline d
         set state = 'CANCELLED', decided_at = clock_timestamp(), decided_by = 'EXPIRY'
         from due
-        where d.order_id = due.order_id and %s
-        returning d.order_id, d.shard, d.created_at, d.deadline, d.decided_at, d.traceparent
+        where d.ctid = due.version and %s
+        returning d.id, d.order_id, d.shard, d.created_at, d.deadline, d.decided_at, d.traceparent
       )
       %s
       """

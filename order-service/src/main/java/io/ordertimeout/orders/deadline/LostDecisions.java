@@ -107,20 +107,21 @@ public class LostDecisions {
 
   private static final String RECORD_PUBLICATIONS =
       """
-      insert into published_cancellation (order_id, published_at)
-      select order_id, published_at
+      insert into published_cancellation (order_row, published_at)
+      select d.id, i.published_at
       from unnest(
         :orderIds::text[], :cancelledAts::timestamptz[], :publishedAts::timestamptz[])
         as i(order_id, cancelled_at, published_at)
-      where cancelled_at is not null
-      order by order_id
+      join order_deadline d on d.order_id = i.order_id
+      where i.cancelled_at is not null
+      order by d.id
       on conflict do nothing
       """;
 
   private static final String ANNOUNCE =
       """
       with cancelled as (
-        select order_id, shard, created_at, deadline, decided_at, traceparent
+        select id, order_id, shard, created_at, deadline, decided_at, traceparent
         from order_deadline
         where order_id = any(:orderIds::text[]) and (state = 'CANCELLED') is true
           and deadline is not null

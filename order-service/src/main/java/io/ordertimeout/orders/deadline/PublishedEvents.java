@@ -39,15 +39,14 @@ public class PublishedEvents {
         where p.kind = 'ORDER_PAYMENT_CONFLICT'
           and c.order_id = p.order_id and c.payment_id = p.payment_id
       ), cancelled as (
-        -- Locked, so that no order is purged before its publication; in the order in which batches of
-        -- events are stored, so that the two cannot deadlock.
-        select d.order_id, d.currency, d.amount from order_deadline d
-        join published p on p.kind = 'ORDER_CANCELLED' and d.order_id = p.order_id
-        order by d.order_id
+        -- Locked, so that no order is purged before its publication.
+        select d.id, d.currency, d.amount from order_deadline d
+        join published p on p.kind = 'ORDER_CANCELLED' and d.id = p.order_row
+        order by d.id
         for key share of d
       ), publication as (
-        insert into published_cancellation (order_id, published_at)
-        select order_id, clock_timestamp() from cancelled
+        insert into published_cancellation (order_row, published_at)
+        select id, clock_timestamp() from cancelled
         on conflict do nothing
       )
       select currency, sum(amount) as amount from cancelled
@@ -57,7 +56,10 @@ public class PublishedEvents {
           .formatted(OutboxRows.DELETE);
 
   private static final String FIND =
-      "select published_at from published_cancellation where order_id = :orderId";
+      """
+      select c.published_at from order_deadline d join published_cancellation c on c.order_row = d.id
+      where d.order_id = :orderId
+      """;
 
   private final JdbcClient client;
 
@@ -75,6 +77,8 @@ public class PublishedEvents {
     Map<String, BigDecimal> amounts = new HashMap<>();
     client
         .sql(RECORD)
+        .param("shards", events.stream().mapToInt(OutboxEvent::shard).toArray())
+        .param("ids", events.stream().mapToLong(OutboxEvent::id).toArray())
         .param("kinds", OutboxRows.kinds(events))
         .param("orderIds", OutboxRows.orderIds(events))
         .param("paymentIds", OutboxRows.paymentIds(events))

@@ -60,7 +60,10 @@ class SettledOrdersPurge extends PeriodicLoop {
       "delete from payment_conflict where order_id = any(:orderIds::text[])";
 
   private static final String DELETE_PUBLICATIONS =
-      "delete from published_cancellation where order_id = any(:orderIds::text[])";
+      """
+      delete from published_cancellation c using order_deadline d
+      where d.order_id = any(:orderIds::text[]) and c.order_row = d.id
+      """;
 
   private static final String DELETE_PAYMENTS_WITHOUT_EFFECT =
       "delete from payment_without_effect where order_id = any(:orderIds::text[])";

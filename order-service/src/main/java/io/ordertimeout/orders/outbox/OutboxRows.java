@@ -36,8 +36,10 @@ public class OutboxRows {
    */
   public static final String INSERT_CANCELLED =
       """
-      insert into outbox (kind, order_id, shard, created_at, deadline, cancelled_at, traceparent)
-      select 'ORDER_CANCELLED', order_id, shard, created_at, deadline, decided_at, traceparent
+      insert into outbox (
+        kind, order_row, order_id, shard, created_at, deadline, cancelled_at, traceparent)
+      select
+        'ORDER_CANCELLED', id, order_id, shard, created_at, deadline, decided_at, traceparent
       from cancelled
       returning %s
       """
@@ -61,17 +63,20 @@ public class OutboxRows {
           .formatted(COLUMNS);
 
   /**
-   * SQL statement: deletes the events of {@code :kinds}, {@code :orderIds} and {@code :paymentIds},
-   * triple by triple, and returns their {@code order_id}, {@code kind} and {@code payment_id}. Not
-   * by the rows' ids: a Postgres that has lost commits hands out ids again.
+   * SQL statement: deletes the events of {@code :shards}, {@code :ids}, {@code :kinds}, {@code
+   * :orderIds} and {@code :paymentIds}, one by one, and returns their {@code order_row}, {@code
+   * order_id}, {@code kind} and {@code payment_id}. Not by the rows' ids alone: a Postgres that has
+   * lost commits hands out ids again. An event that was written again meanwhile is published again.
    */
   public static final String DELETE =
       """
       delete from outbox o
-      using unnest(:kinds::text[], :orderIds::text[], :paymentIds::text[])
-        as d(kind, order_id, payment_id)
-      where o.order_id = d.order_id and o.kind = d.kind and o.payment_id = d.payment_id
-      returning o.order_id, o.kind, o.payment_id
+      using unnest(
+        :shards::int[], :ids::bigint[], :kinds::text[], :orderIds::text[], :paymentIds::text[])
+        as d(shard, id, kind, order_id, payment_id)
+      where o.shard = d.shard and o.id = d.id
+        and o.order_id = d.order_id and o.kind = d.kind and o.payment_id = d.payment_id
+      returning o.order_row, o.order_id, o.kind, o.payment_id
       """;
 
   private static final String LEFT_BEHIND =

@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.benchmarks.measurement;
 
+import io.ordertimeout.orders.benchmarks.contender.Contender;
 import io.ordertimeout.orders.benchmarks.report.Results.Section;
 import io.ordertimeout.orders.benchmarks.servers.Waiting;
 import io.ordertimeout.orders.benchmarks.traffic.Customers;
@@ -17,10 +18,12 @@ final class DueBurst {
   private static final int ATTEMPTS = 4;
 
   private final Shop shop;
+  private final Contender contender;
   private final int orders;
 
-  DueBurst(Shop shop, int orders) {
+  DueBurst(Shop shop, Contender contender, int orders) {
     this.shop = shop;
+    this.contender = contender;
     this.orders = orders;
   }
 
@@ -36,8 +39,10 @@ final class DueBurst {
         Judge judge = trial.judge();
         long deadline = System.currentTimeMillis() + timeout.toMillis();
         if (store(trial.customers(), deadline)) {
+          Usage before = Usage.of(contender, shop.servers());
           boolean complete = Waiting.until(() -> judge.cancelled() >= orders, PATIENCE);
           add(section, row, judge, deadline, complete);
+          Usage.of(contender, shop.servers()).since(before).addCpuPerOrder(section, row, orders);
           return judge.verdict().violations();
         }
         Waiting.until(() -> judge.cancelled() >= orders, PATIENCE);

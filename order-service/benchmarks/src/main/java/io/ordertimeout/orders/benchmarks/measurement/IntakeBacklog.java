@@ -37,23 +37,32 @@ final class IntakeBacklog {
     long deadline = System.currentTimeMillis() + TIMEOUT.toMillis();
     try (Trial trial = new Trial(shop, firstNumber, warmUp + orders)) {
       Customers customers = trial.customers();
-      section.add(
-          row,
-          "created/s",
-          rate(shop.created(), customers, number -> customers.create(deadline), firstNumber));
-      section.add(row, "paid/s", rate(shop.paid(), customers, customers::pay, firstNumber));
+      LongConsumer create = number -> customers.create(deadline);
+      measure(section, row, "created", shop.created(), customers, create, firstNumber);
+      measure(section, row, "paid", shop.paid(), customers, customers::pay, firstNumber);
     }
   }
 
-  private double rate(String topic, Customers customers, LongConsumer event, long firstNumber) {
+  private void measure(
+      Section section,
+      String row,
+      String events,
+      String topic,
+      Customers customers,
+      LongConsumer event,
+      long firstNumber) {
     service.close();
     long before = shop.records(topic);
     LongStream.range(firstNumber, firstNumber + warmUp + orders).forEach(event);
     customers.flush();
     service.start();
     long begin = await(topic, before + warmUp);
+    Usage usedBefore = Usage.of(service, shop.servers());
     long end = await(topic, before + warmUp + orders);
-    return orders * 1e9 / (end - begin);
+    Usage used = Usage.of(service, shop.servers()).since(usedBefore);
+    section.add(row, events + "/s", orders * 1e9 / (end - begin));
+    section.add(row, events + ": CPU, µs", Usage.micros(used.contender()) / orders);
+    section.add(row, events + ": CPU of Postgres", Usage.micros(used.postgres()) / orders);
   }
 
   /** Waits until that many records of the topic are stored; returns when, in nanoseconds. */

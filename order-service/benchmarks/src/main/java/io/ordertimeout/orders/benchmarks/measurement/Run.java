@@ -63,9 +63,9 @@ public final class Run {
     try (OrderTimeout service = new OrderTimeout(serviceJar, heap, shop)) {
       progress.accept(SERVICE + ", empty table");
       service.start();
-      firstBurst(shop);
+      firstBurst(shop, service);
       lateness(shop, service, "empty table");
-      burst(shop);
+      burst(shop, service);
       wal(shop);
       backlog(shop, service);
       idle(service, "nothing stored but the backlog");
@@ -102,19 +102,20 @@ public final class Run {
       List<String> found = new ArrayList<>();
       found.addAll(steady(shop, process).measure(steadySection(), peer.title(), nextNumber()));
       found.addAll(
-          new DueBurst(shop, scale.burst())
+          new DueBurst(shop, process, scale.burst())
               .measure(burstSection(), peer.title(), nextNumber(), lead()));
       found.forEach(each -> steadySection().note(peer.title() + ": " + each));
     }
   }
 
-  private void firstBurst(Shop shop) {
+  private void firstBurst(Shop shop, Contender contender) {
     Section section =
         results.section(
             "%,d orders due at once in the first minute of the process".formatted(smallBurst()),
             "From their common deadline to Kafka's append time of their cancellations.");
     violations.addAll(
-        new DueBurst(shop, smallBurst()).measure(section, SERVICE, nextNumber(), lead()));
+        new DueBurst(shop, contender, smallBurst())
+            .measure(section, SERVICE, nextNumber(), lead()));
   }
 
   private int smallBurst() {
@@ -143,9 +144,10 @@ public final class Run {
             + " created and half of them are paid. Costs are for an order from its creation to its end.");
   }
 
-  private void burst(Shop shop) {
+  private void burst(Shop shop, Contender contender) {
     violations.addAll(
-        new DueBurst(shop, scale.burst()).measure(burstSection(), SERVICE, nextNumber(), lead()));
+        new DueBurst(shop, contender, scale.burst())
+            .measure(burstSection(), SERVICE, nextNumber(), lead()));
   }
 
   private Section burstSection() {

@@ -35,11 +35,16 @@ record Usage(Duration contender, Duration kafka, Duration postgres, PostgresUsag
 
   /** Adds what each order has cost. */
   void addPerOrder(Section section, String row, long orders) {
+    addCpuPerOrder(section, row, orders);
+    section.add(row, "WAL bytes per order", (double) work.walBytes() / orders);
+    section.add(row, "statements per order", (double) work.statements() / orders);
+  }
+
+  /** Adds the CPU time that each order has cost. */
+  void addCpuPerOrder(Section section, String row, long orders) {
     section.add(row, "CPU, µs per order", micros(contender) / orders);
     section.add(row, "CPU of Postgres", micros(postgres) / orders);
     section.add(row, "CPU of Kafka", micros(kafka) / orders);
-    section.add(row, "WAL bytes per order", (double) work.walBytes() / orders);
-    section.add(row, "statements per order", (double) work.statements() / orders);
   }
 
   static double micros(Duration duration) {
