@@ -35,7 +35,7 @@ class InstanceReporter extends BackgroundLoop {
   private static final Duration INTERVAL = Duration.ofSeconds(1);
 
   /** A report in which nothing has changed is stored again only after so many turns. */
-  private static final int TURNS_UNCHANGED = 4;
+  private static final int TURNS_UNCHANGED = 5;
 
   private static final List<Integer> WINDOWS = List.of(1, 5, 15, 60);
 
