@@ -12,6 +12,7 @@ import io.ordertimeout.it.support.TopicNames;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -43,14 +44,10 @@ class DeadLettersIT {
   void aRepairedPaymentIsPublishedAgainAndReleasesItsParkedOrder() {
     scenario.shop().created("paid-in-doubt", Map.of("timeout", "PT1H"));
     scenario.awaitState("paid-in-doubt", "PENDING");
-    String letters = TopicNames.deadLetters(topics.paid());
-    int before = list(letters).size();
     long paymentsBefore = payments();
     send(topics.paid(), "paid-in-doubt", "{\"order\":\"paid-in-doubt\"}");
-    await("the dead letter").atMost(PATIENCE).until(() -> list(letters).size() == before + 1);
 
-    JsonNode letter = list(letters).get(0);
-    assertThat(letter.path("key").asString()).isEqualTo("paid-in-doubt");
+    JsonNode letter = awaitLetterOfPayment("paid-in-doubt");
     assertThat(letter.path("error").asString()).contains("orderId is missing");
     assertThat(service.http().viewer().get("/api/parked").json().at("/0/orderId").asString())
         .isEqualTo("paid-in-doubt");
@@ -81,14 +78,13 @@ class DeadLettersIT {
   @Test
   void aDeadLetterIsPublishedAgainToThePartitionThatItCameFrom() {
     String letters = TopicNames.deadLetters(topics.paid());
-    int before = list(letters).size();
+    int all = list(letters).size() + 2 * Scenario.PARTITIONS;
     // Producers of other languages choose other partitions for a key; without one, any is possible.
     for (int partition = 0; partition < Scenario.PARTITIONS; partition++) {
       sendTo(partition, Shop.utf8("of a producer of its own"));
       sendTo(partition, null);
     }
-    int all = before + 2 * Scenario.PARTITIONS;
-    await("the dead letters").atMost(PATIENCE).until(() -> list(letters).size() == all);
+    await("the dead letters").atMost(PATIENCE).until(() -> list(letters).size() >= all);
 
     for (JsonNode letter : list(letters)) {
       if (letter.path("error").asString().contains("orderId is missing")) {
@@ -102,12 +98,10 @@ class DeadLettersIT {
 
   @Test
   void afterPartitionsWereAddedTheKeyDeterminesThePartition() {
-    String letters = TopicNames.deadLetters(topics.paid());
-    int before = list(letters).size();
     byte[] key = Shop.utf8("of a topic that has grown");
     int ofKey = Utils.toPositive(Utils.murmur2(key)) % Scenario.PARTITIONS;
     sendTo((ofKey + 1) % Scenario.PARTITIONS, key);
-    await("the dead letter").atMost(PATIENCE).until(() -> list(letters).size() == before + 1);
+    JsonNode letter = awaitLetterOfPayment("of a topic that has grown");
     scenario
         .database()
         .execute("update partition_count set noticed_at = clock_timestamp() + '1 h'::interval");
@@ -115,7 +109,6 @@ class DeadLettersIT {
         .database()
         .execute("insert into partition_count (partitions, noticed_at) values (2, '2000-01-01')");
 
-    JsonNode letter = list(letters).get(0);
     Answer answer = operator.post(path(letter) + "/replay", Map.of("reason", "again"));
 
     assertThat(answer.json().at("/after/to").asString()).startsWith(topics.paid() + "-" + ofKey);
@@ -189,6 +182,21 @@ class DeadLettersIT {
                 .post("/api/dead-letters/" + letters + "/0/0/replay", Map.of("reason", "x"))
                 .status())
         .isEqualTo(404);
+  }
+
+  /** Other letters may arrive as well: what other tests publish again becomes one again. */
+  private JsonNode awaitLetterOfPayment(String key) {
+    return await("the dead letter")
+        .atMost(PATIENCE)
+        .until(() -> letterOfPayment(key), Optional::isPresent)
+        .orElseThrow();
+  }
+
+  private Optional<JsonNode> letterOfPayment(String key) {
+    return list(TopicNames.deadLetters(topics.paid()))
+        .valueStream()
+        .filter(letter -> letter.path("key").asString().equals(key))
+        .findFirst();
   }
 
   private JsonNode list(String letters) {

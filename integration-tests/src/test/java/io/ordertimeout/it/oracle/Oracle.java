@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -188,28 +189,34 @@ public final class Oracle implements AutoCloseable {
   /** Returns what was unfinished last: nothing as soon as everything is finished. */
   private UnfinishedWork awaitQuiet(
       Map<TopicPartition, Long> inputs, String orderIdPrefix, Instant end) {
-    AtomicReference<@Nullable UnfinishedWork> last = new AtomicReference<>();
+    // Asked once in any case, however slow the answer is.
+    UnfinishedWork first =
+        retrying(
+            "what is unfinished", end.plusSeconds(30), () -> unfinishedWork(inputs, orderIdPrefix));
+    if (first.isNone()) {
+      return first;
+    }
+    AtomicReference<UnfinishedWork> last = new AtomicReference<>(first);
     try {
       until(
           "quiet",
           end,
           () -> {
-            UnfinishedWork work =
-                new UnfinishedWork(
-                    scenario.uncommitted(inputs),
-                    scenario.database().outboxRows(),
-                    overdue(orderIdPrefix, Duration.ZERO));
+            UnfinishedWork work = unfinishedWork(inputs, orderIdPrefix);
             last.set(work);
             return work.isNone();
           });
       return UnfinishedWork.NONE;
     } catch (ConditionTimeoutException e) {
-      UnfinishedWork work = last.get();
-      if (work == null) {
-        throw e;
-      }
-      return work;
+      return Objects.requireNonNullElse(last.get(), first);
     }
+  }
+
+  private UnfinishedWork unfinishedWork(Map<TopicPartition, Long> inputs, String orderIdPrefix) {
+    return new UnfinishedWork(
+        scenario.uncommitted(inputs),
+        scenario.database().outboxRows(),
+        overdue(orderIdPrefix, Duration.ZERO));
   }
 
   private long overdue(String orderIdPrefix, Duration by) {

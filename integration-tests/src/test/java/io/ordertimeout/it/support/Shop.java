@@ -20,7 +20,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** The shop that publishes the events the service reads. Thread-safe. */
 public final class Shop implements AutoCloseable {
 
-  private static final long PATIENCE_SECONDS = 30;
+  private static final long PATIENCE_SECONDS = 120;
 
   private final TopicNames topics;
   private final Producer<byte[], byte[]> producer;
