@@ -273,9 +273,9 @@ public final class EmbeddedKafka implements AutoCloseable {
     // are reassigned, only after the previous session has expired.
     settings.setProperty("broker.session.timeout.ms", "3000");
     settings.setProperty("broker.heartbeat.interval.ms", "500");
-    settings.setProperty("group.consumer.min.session.timeout.ms", "10000");
+    settings.setProperty("group.consumer.min.session.timeout.ms", "6000");
     settings.setProperty("group.consumer.session.timeout.ms", "10000");
-    settings.setProperty("group.consumer.min.heartbeat.interval.ms", "2000");
+    settings.setProperty("group.consumer.min.heartbeat.interval.ms", "1500");
     settings.setProperty("group.consumer.heartbeat.interval.ms", "2000");
     settings.setProperty("log.dirs", directory.toString());
     settings.setProperty("log.message.timestamp.type", "LogAppendTime");

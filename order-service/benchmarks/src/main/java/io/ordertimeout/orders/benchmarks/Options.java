@@ -37,6 +37,8 @@ record Options(
         --seconds=N          duration of the steady load (default 60)
         --burst=N            orders that come due at once (default 100000)
         --backlog=N          events of a backlog (default 600000)
+        --rush=N             orders created per second during a rush (default 20000; 0: no disturbances)
+        --day=N              orders of a day that passes through the table (default 1000000; 0: no such day)
         --runs=N             how often everything is measured (default 1)
         --peers=A,B          polling_job, db_scheduler, quartz, job_runr; or none (default: all)
         --service-jar=FILE   default order-service/target/order-service.jar
@@ -68,6 +70,8 @@ record Options(
         case "--seconds=" -> scale = scale.withSeconds(number(argument, value));
         case "--burst=" -> scale = scale.withBurst(number(argument, value));
         case "--backlog=" -> scale = scale.withBacklog(number(argument, value));
+        case "--rush=" -> scale = scale.withRush(number(argument, value));
+        case "--day=" -> scale = scale.withDay(number(argument, value));
         case "--runs=" -> runs = number(argument, value);
         case "--peers=" -> peers = peers(value);
         case "--service-jar=" -> serviceJar = Path.of(value);

@@ -35,6 +35,8 @@ class OptionsTest {
             "--seconds=4",
             "--burst=5",
             "--backlog=6",
+            "--rush=8",
+            "--day=9",
             "--runs=7",
             "--peers=quartz,db_scheduler",
             "--service-jar=a.jar",
@@ -45,7 +47,7 @@ class OptionsTest {
     assertThat(options)
         .isEqualTo(
             new Options(
-                new Scale(1, 2, 3, 4, 5, 6),
+                new Scale(1, 2, 3, 4, 5, 6, 8, 9),
                 7,
                 List.of(Peer.QUARTZ, Peer.DB_SCHEDULER),
                 Path.of("a.jar"),

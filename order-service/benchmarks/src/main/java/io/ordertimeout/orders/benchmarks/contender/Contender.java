@@ -1,9 +1,10 @@
 package io.ordertimeout.orders.benchmarks.contender;
 
 import io.ordertimeout.orders.benchmarks.servers.ChildJvm;
+import java.util.List;
 
 /**
- * A program, in a process of its own, that reads a shop's orders and payments and publishes the
+ * A program, in processes of its own, that reads a shop's orders and payments and publishes the
  * cancellations.
  */
 public interface Contender extends AutoCloseable {
@@ -11,8 +12,8 @@ public interface Contender extends AutoCloseable {
   /** Starts it; returns when it is ready to serve. */
   void start();
 
-  /** Its process, once it is started. */
-  ChildJvm process();
+  /** Its processes, once it is started. */
+  List<ChildJvm> processes();
 
   @Override
   void close();

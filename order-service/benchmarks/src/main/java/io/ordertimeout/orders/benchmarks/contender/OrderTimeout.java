@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The order service, from its jar, with its defaults. */
+/** An instance of the order service, from its jar, with its defaults. */
 public final class OrderTimeout implements Contender {
 
   private static final Duration START_PATIENCE = Duration.ofMinutes(10);
@@ -26,21 +26,36 @@ public final class OrderTimeout implements Contender {
   private final Path jar;
   private final String heap;
   private final Shop shop;
+  private final String name;
+  private final Map<String, String> otherSettings;
   private final HttpClient http = HttpClient.newHttpClient();
   private final int managementPort = Ports.any();
   private @Nullable ChildJvm process;
 
   public OrderTimeout(Path jar, String heap, Shop shop) {
+    this(jar, heap, shop, shop.name(), Map.of());
+  }
+
+  /**
+   * Creates an instance of a shop that may have several.
+   *
+   * @param name of its log file
+   * @param otherSettings settings that differ from the defaults
+   */
+  public OrderTimeout(
+      Path jar, String heap, Shop shop, String name, Map<String, String> otherSettings) {
     this.jar = jar;
     this.heap = heap;
     this.shop = shop;
+    this.name = name;
+    this.otherSettings = Map.copyOf(otherSettings);
   }
 
   @Override
   public void start() {
     List<String> arguments = new ArrayList<>();
     settings().forEach((name, value) -> arguments.add("--" + name + "=" + value));
-    Path log = shop.servers().directory().resolve(shop.name() + ".log");
+    Path log = shop.servers().directory().resolve(name + ".log");
     ChildJvm started = ChildJvm.ofJar(log, heap, jar, arguments);
     process = started;
     Waiting.until(() -> isReady() || !started.isAlive(), START_PATIENCE);
@@ -67,15 +82,13 @@ public final class OrderTimeout implements Contender {
     settings.put("order-timeout.topics.conflict", shop.topic("order-payment-conflict"));
     settings.put("order-timeout.topics.create-missing", "true");
     settings.put("order-timeout.topics.partitions", String.valueOf(Shop.PARTITIONS));
+    settings.putAll(otherSettings);
     return settings;
   }
 
   @Override
-  public ChildJvm process() {
-    if (process == null) {
-      throw new IllegalStateException("not started");
-    }
-    return process;
+  public List<ChildJvm> processes() {
+    return process == null ? List.of() : List.of(process);
   }
 
   private boolean isReady() {

@@ -61,11 +61,8 @@ public final class PeerProcess implements Contender {
   }
 
   @Override
-  public ChildJvm process() {
-    if (process == null) {
-      throw new IllegalStateException("not started");
-    }
-    return process;
+  public List<ChildJvm> processes() {
+    return process == null ? List.of() : List.of(process);
   }
 
   @Override

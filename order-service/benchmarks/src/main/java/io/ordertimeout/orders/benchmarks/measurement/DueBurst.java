@@ -43,7 +43,7 @@ final class DueBurst {
           boolean complete = Waiting.until(() -> judge.cancelled() >= orders, PATIENCE);
           add(section, row, judge, deadline, complete);
           Usage.of(contender, shop.servers()).since(before).addCpuPerOrder(section, row, orders);
-          return judge.verdict().violations();
+          return judge.verdict().violationsWithoutCrash();
         }
         Waiting.until(() -> judge.cancelled() >= orders, PATIENCE);
       }

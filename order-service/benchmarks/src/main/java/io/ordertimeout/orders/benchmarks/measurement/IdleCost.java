@@ -6,13 +6,15 @@ import io.ordertimeout.orders.benchmarks.servers.Servers;
 import io.ordertimeout.orders.benchmarks.servers.Waiting;
 import java.time.Duration;
 
-/** What is used while nothing arrives and nothing is due. */
+/** What is used while nothing arrives and nothing is due, after a rest of the same duration. */
 final class IdleCost {
 
   private IdleCost() {}
 
   static void measure(
       Servers servers, Contender contender, Duration duration, Section section, String row) {
+    // What the compiler still has to do after the measurement before does not count.
+    Waiting.pause(duration.toMillis());
     Usage before = Usage.of(contender, servers);
     long begin = System.nanoTime();
     while (System.nanoTime() - begin < duration.toNanos()) {

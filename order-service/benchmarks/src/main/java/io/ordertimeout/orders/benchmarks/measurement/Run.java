@@ -1,6 +1,7 @@
 package io.ordertimeout.orders.benchmarks.measurement;
 
 import io.ordertimeout.orders.benchmarks.contender.Contender;
+import io.ordertimeout.orders.benchmarks.contender.Instances;
 import io.ordertimeout.orders.benchmarks.contender.OrderTimeout;
 import io.ordertimeout.orders.benchmarks.contender.Peer;
 import io.ordertimeout.orders.benchmarks.contender.PeerProcess;
@@ -15,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.Consumer;
 
 /** One run of all measurements, on servers of its own. */
@@ -24,6 +26,7 @@ public final class Run {
   private static final double PAID_SHARE = 0.5;
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final int SMALL_BURST_SHARE = 10;
+  private static final int OLD_SHARE = 4;
 
   /** More than the orders of any measurement. */
   private static final long NUMBERS = 100_000_000;
@@ -73,6 +76,12 @@ public final class Run {
       if (scale.pending() > 0) {
         large(shop, service);
       }
+      if (scale.rush() > 0) {
+        disturbed(shop, service);
+      }
+    }
+    if (scale.day() > 0) {
+      day();
     }
     bare();
     for (Peer peer : peers) {
@@ -94,13 +103,76 @@ public final class Run {
     Rebuild.measure(shop.database(), service, rebuild(), SERVICE + ", " + stored);
   }
 
+  private void disturbed(Shop shop, OrderTimeout service) {
+    Section section =
+        results.section(
+            "%,d orders due per second, while something else happens"
+                .formatted(scale.duePerSecond()),
+            "As above, beside all orders that are stored by then. Purged are orders that were settled"
+                + " long ago. Instances share the shards; all run on this machine.");
+    DisturbedLateness lateness =
+        new DisturbedLateness(shop, section, openLoop(), warmUp(), this::nextNumber);
+    progress.accept(SERVICE + ", rush");
+    lateness.rush(service, scale.rush());
+    service.close();
+    progress.accept(SERVICE + ", purge");
+    StoredOrders.addOld(shop.database(), "old", scale.settled() / OLD_SHARE);
+    try (OrderTimeout purging = instance(shop, 0, purgeAfter(warmUp()))) {
+      purging.start();
+      lateness.purge(purging);
+    }
+    progress.accept(SERVICE + ", several instances");
+    OrderTimeout second = instance(shop, 2, Map.of());
+    try (Instances two = new Instances(List.of(service, second))) {
+      try (Instances three = new Instances(List.of(service, second, instance(shop, 3, Map.of())))) {
+        three.start();
+        lateness.together(three);
+        idle(three, "3 instances");
+      }
+      two.start();
+      lateness.crash(two, second);
+      second.start();
+      lateness.stop(two, second);
+    }
+    violations.addAll(lateness.violations());
+  }
+
+  private static Map<String, String> purgeAfter(Duration start) {
+    return Map.of("order-timeout.deadline.purge-interval", start.toSeconds() + "s");
+  }
+
+  private OrderTimeout instance(Shop shop, int number, Map<String, String> settings) {
+    return new OrderTimeout(serviceJar, heap, shop, shop.name() + "-" + number, settings);
+  }
+
+  private void day() {
+    progress.accept(SERVICE + ", a day");
+    Shop shop = Shop.open("day", servers);
+    try (OrderTimeout service =
+        new OrderTimeout(serviceJar, heap, shop, shop.name(), DayThroughTable.SETTINGS)) {
+      violations.addAll(
+          new DayThroughTable(shop, service, scale.day())
+              .measure(
+                  results.section(
+                      "A day of %,d orders passes through the table".formatted(scale.day()),
+                      "Retention of an hour; half of the orders are paid, the others cancelled. The"
+                          + " hours are shortened: a statement makes the orders of each an hour older"
+                          + " once they are settled."),
+                  SERVICE,
+                  nextNumber()));
+    }
+  }
+
   private void compare(Peer peer) {
     progress.accept(peer.title());
     Shop shop = Shop.open(peer.name().toLowerCase(Locale.ROOT).replace('_', '-'), servers);
     try (PeerProcess process = new PeerProcess(peer, heap, shop)) {
       process.start();
       List<String> found = new ArrayList<>();
-      found.addAll(steady(shop, process).measure(steadySection(), peer.title(), nextNumber()));
+      found.addAll(
+          steady(shop, process)
+              .measure(steadySection(), peer.title(), nextNumber())
+              .violationsWithoutCrash());
       found.addAll(
           new DueBurst(shop, process, scale.burst())
               .measure(burstSection(), peer.title(), nextNumber(), lead()));
@@ -124,17 +196,25 @@ public final class Run {
 
   private void lateness(Shop shop, Contender service, String stored) {
     violations.addAll(
-        steady(shop, service).measure(steadySection(), SERVICE + ", " + stored, nextNumber()));
+        steady(shop, service)
+            .measure(steadySection(), SERVICE + ", " + stored, nextNumber())
+            .violationsWithoutCrash());
   }
 
   private SteadyLateness steady(Shop shop, Contender contender) {
-    OpenLoop load =
-        new OpenLoop(
-            scale.duePerSecond() / (1 - PAID_SHARE),
-            PAID_SHARE,
-            TIMEOUT,
-            Duration.ofSeconds(scale.seconds()));
-    return new SteadyLateness(shop, contender, load, Duration.ofSeconds(scale.seconds() / 6));
+    return new SteadyLateness(shop, contender, openLoop(), warmUp());
+  }
+
+  private OpenLoop openLoop() {
+    return new OpenLoop(
+        scale.duePerSecond() / (1 - PAID_SHARE),
+        PAID_SHARE,
+        TIMEOUT,
+        warmUp().plusSeconds(scale.seconds()));
+  }
+
+  private Duration warmUp() {
+    return TIMEOUT.plusSeconds(scale.seconds());
   }
 
   private Section steadySection() {
@@ -182,13 +262,14 @@ public final class Run {
             + " connection, arrays of 1,000, three indexes.");
   }
 
-  private void idle(OrderTimeout service, String stored) {
+  private void idle(Contender service, String stored) {
     progress.accept(SERVICE + ", idle");
     IdleCost.measure(
         servers,
         service,
         Duration.ofSeconds(scale.seconds()),
-        results.section("Idle", "Nothing arrives and nothing is due."),
+        results.section(
+            "Idle", "Nothing arrives and nothing is due, and nothing has for as long before."),
         SERVICE + ", " + stored);
   }
 

@@ -9,36 +9,54 @@ package io.ordertimeout.orders.benchmarks.measurement;
  * @param seconds duration of the steady load
  * @param burst orders that come due at once
  * @param backlog events of a backlog
+ * @param rush orders that are created per second during a rush
+ * @param day orders of a day that passes through the table
  */
 public record Scale(
-    int pending, int settled, int duePerSecond, int seconds, int burst, int backlog) {
+    int pending,
+    int settled,
+    int duePerSecond,
+    int seconds,
+    int burst,
+    int backlog,
+    int rush,
+    int day) {
 
-  public static final Scale DEFAULT = new Scale(5_000_000, 10_000_000, 500, 60, 100_000, 600_000);
+  public static final Scale DEFAULT =
+      new Scale(5_000_000, 10_000_000, 500, 60, 100_000, 600_000, 20_000, 1_000_000);
 
   /** Checks that everything runs. */
-  public static final Scale QUICK = new Scale(50_000, 50_000, 50, 10, 2_000, 20_000);
+  public static final Scale QUICK = new Scale(50_000, 50_000, 50, 10, 2_000, 20_000, 500, 20_000);
 
   public Scale withPending(int number) {
-    return new Scale(number, settled, duePerSecond, seconds, burst, backlog);
+    return new Scale(number, settled, duePerSecond, seconds, burst, backlog, rush, day);
   }
 
   public Scale withSettled(int number) {
-    return new Scale(pending, number, duePerSecond, seconds, burst, backlog);
+    return new Scale(pending, number, duePerSecond, seconds, burst, backlog, rush, day);
   }
 
   public Scale withDuePerSecond(int number) {
-    return new Scale(pending, settled, number, seconds, burst, backlog);
+    return new Scale(pending, settled, number, seconds, burst, backlog, rush, day);
   }
 
   public Scale withSeconds(int number) {
-    return new Scale(pending, settled, duePerSecond, number, burst, backlog);
+    return new Scale(pending, settled, duePerSecond, number, burst, backlog, rush, day);
   }
 
   public Scale withBurst(int number) {
-    return new Scale(pending, settled, duePerSecond, seconds, number, backlog);
+    return new Scale(pending, settled, duePerSecond, seconds, number, backlog, rush, day);
   }
 
   public Scale withBacklog(int number) {
-    return new Scale(pending, settled, duePerSecond, seconds, burst, number);
+    return new Scale(pending, settled, duePerSecond, seconds, burst, number, rush, day);
+  }
+
+  public Scale withRush(int number) {
+    return new Scale(pending, settled, duePerSecond, seconds, burst, backlog, number, day);
+  }
+
+  public Scale withDay(int number) {
+    return new Scale(pending, settled, duePerSecond, seconds, burst, backlog, rush, number);
   }
 }

@@ -4,17 +4,22 @@ import io.ordertimeout.orders.benchmarks.contender.Contender;
 import io.ordertimeout.orders.benchmarks.report.Plot;
 import io.ordertimeout.orders.benchmarks.report.Plot.Line;
 import io.ordertimeout.orders.benchmarks.report.Results.Section;
+import io.ordertimeout.orders.benchmarks.servers.ChildJvm;
 import io.ordertimeout.orders.benchmarks.servers.Waiting;
 import io.ordertimeout.orders.benchmarks.traffic.Judge;
+import io.ordertimeout.orders.benchmarks.traffic.Judge.Verdict;
 import io.ordertimeout.orders.benchmarks.traffic.OpenLoop;
 import io.ordertimeout.orders.benchmarks.traffic.Shop;
 import io.ordertimeout.orders.benchmarks.traffic.Trial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.HdrHistogram.Histogram;
 
 /** Lateness and cost under a steady load of orders, of which some are paid. */
@@ -32,28 +37,46 @@ final class SteadyLateness {
   private final Contender contender;
   private final OpenLoop load;
   private final Duration warmUp;
+  private final Consumer<Duration> meanwhile;
 
   SteadyLateness(Shop shop, Contender contender, OpenLoop load, Duration warmUp) {
+    this(shop, contender, load, warmUp, duration -> {});
+  }
+
+  /**
+   * Measures while something else happens.
+   *
+   * @param meanwhile runs in a thread of its own from the end of the warm-up; it is given the time
+   *     that is left until the last order arrives
+   */
+  SteadyLateness(
+      Shop shop,
+      Contender contender,
+      OpenLoop load,
+      Duration warmUp,
+      Consumer<Duration> meanwhile) {
     this.shop = shop;
     this.contender = contender;
     this.load = load;
     this.warmUp = warmUp;
+    this.meanwhile = meanwhile;
   }
 
-  /** Measures and adds a row to the section; returns what is wrong with the cancellations. */
-  List<String> measure(Section section, String row, long firstNumber) {
+  /** Measures and adds a row to the section; returns what was found about the cancellations. */
+  Verdict measure(Section section, String row, long firstNumber) {
     List<Second> seconds = new ArrayList<>();
     Histogram lateness = new Histogram(3);
     lateness.setAutoResize(true);
-    List<String> violations;
+    Verdict verdict;
     try (Trial trial = new Trial(shop, firstNumber, load.atMostOrders())) {
       Judge judge = trial.judge();
       CompletableFuture<Void> traffic =
           CompletableFuture.runAsync(
               () -> load.run(trial.customers(), new Random(SEED)),
               task -> new Thread(task, "customers").start());
-      long warm = load.timeout().plus(warmUp).toSeconds();
-      int pauses = 0;
+      long warm = warmUp.toSeconds();
+      CompletableFuture<Void> other = CompletableFuture.completedFuture(null);
+      Map<ChildJvm, Integer> pauses = Map.of();
       long cancelledBefore = 0;
       Usage before = Usage.of(contender, shop.servers());
       Usage last = before;
@@ -63,8 +86,11 @@ final class SteadyLateness {
         Histogram interval = judge.latenessSinceLastCall();
         if (second < warm) {
           before = now;
-          pauses = contender.process().pauses().count();
+          pauses = pauses();
           cancelledBefore = judge.cancelled();
+          if (second + 1 == warm) {
+            other = meanwhile(remaining(warm));
+          }
         } else {
           lateness.add(interval);
         }
@@ -72,6 +98,7 @@ final class SteadyLateness {
         last = now;
       }
       traffic.join();
+      other.join();
       Usage used = last.since(before);
       long cancelledMeanwhile = judge.cancelled() - cancelledBefore;
       Waiting.until(() -> judge.cancelled() >= judge.unpaid(), PATIENCE);
@@ -82,12 +109,33 @@ final class SteadyLateness {
       section.add(row, "max", (double) lateness.getMaxValue());
       long orders = Math.round(cancelledMeanwhile / (1 - load.paidShare()));
       used.addPerOrder(section, row, Math.max(1, orders));
-      section.add(
-          row, "longest GC pause, ms", contender.process().pauses().longestMillisAfter(pauses));
-      violations = judge.verdict().violations();
+      section.add(row, "longest GC pause, ms", longestPause(pauses));
+      verdict = judge.verdict();
     }
     plot(section, row, seconds);
-    return violations;
+    return verdict;
+  }
+
+  private Duration remaining(long warm) {
+    return Duration.ofSeconds(load.duration().toSeconds() - warm);
+  }
+
+  private CompletableFuture<Void> meanwhile(Duration duration) {
+    return CompletableFuture.runAsync(
+        () -> meanwhile.accept(duration), task -> new Thread(task, "meanwhile").start());
+  }
+
+  /** The number of pauses so far, by process. */
+  private Map<ChildJvm, Integer> pauses() {
+    return contender.processes().stream()
+        .collect(Collectors.toMap(Function.identity(), process -> process.pauses().count()));
+  }
+
+  private static double longestPause(Map<ChildJvm, Integer> before) {
+    return before.entrySet().stream()
+        .mapToDouble(entry -> entry.getKey().pauses().longestMillisAfter(entry.getValue()))
+        .max()
+        .orElse(0);
   }
 
   private static Second second(Histogram lateness, Usage used) {

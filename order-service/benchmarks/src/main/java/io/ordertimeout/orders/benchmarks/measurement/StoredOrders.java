@@ -2,6 +2,7 @@ package io.ordertimeout.orders.benchmarks.measurement;
 
 import io.ordertimeout.orders.benchmarks.servers.Database;
 import io.ordertimeout.orders.benchmarks.traffic.Shop;
+import java.time.Duration;
 
 /**
  * Orders that are in the table before anything is measured: pending ones that come due within two
@@ -10,6 +11,7 @@ import io.ordertimeout.orders.benchmarks.traffic.Shop;
 final class StoredOrders {
 
   private static final long CHUNK = 500_000;
+  private static final Duration OLD = Duration.ofDays(60);
 
   private StoredOrders() {}
 
@@ -19,17 +21,31 @@ final class StoredOrders {
    * @param name distinguishes them from other stored orders
    */
   static void add(Database database, String name, long pending, long settled) {
-    for (long from = 0; from < pending; from += CHUNK) {
-      insert(database, name + "-pending-", true, from, Math.min(pending, from + CHUNK));
-    }
-    for (long from = 0; from < settled; from += CHUNK) {
-      insert(database, name + "-settled-", false, from, Math.min(settled, from + CHUNK));
-    }
+    insert(database, name + "-pending-", true, Duration.ZERO, pending);
+    insert(database, name + "-settled-", false, Duration.ZERO, settled);
+    vacuum(database);
+  }
+
+  /** Adds orders that were settled and due so long ago that they are to be purged. */
+  static void addOld(Database database, String name, long settled) {
+    insert(database, name + "-settled-", false, OLD, settled);
+    vacuum(database);
+  }
+
+  private static void vacuum(Database database) {
     database.admin().sql("vacuum (analyze) order_deadline").update();
     database.admin().sql("checkpoint").update();
   }
 
-  private static void insert(Database database, String name, boolean pending, long from, long to) {
+  private static void insert(
+      Database database, String name, boolean pending, Duration age, long orders) {
+    for (long from = 0; from < orders; from += CHUNK) {
+      insert(database, name, pending, age, from, Math.min(orders, from + CHUNK));
+    }
+  }
+
+  private static void insert(
+      Database database, String name, boolean pending, Duration age, long from, long to) {
     database
         .admin()
         .sql(
@@ -39,15 +55,16 @@ final class StoredOrders {
               decided_at, decided_by, payment_id, paid_at)
             select
               'order-' || md5(:name || i), i % :shards, case when :pending then 'PENDING' else 'PAID' end,
-              now() - interval '1 h', now() + make_interval(secs => 86400 + i % 1209600), 'PAY_BY',
+              t.time - interval '1 h', t.time + make_interval(secs => 86400 + i % 1209600), 'PAY_BY',
               'web', 59.9, 'EUR',
-              case when not :pending then now() end, case when not :pending then 'PAYMENT' end,
-              case when not :pending then 'p-' || i end, case when not :pending then now() end
-            from generate_series(:from::bigint, :to::bigint - 1) as i
+              case when not :pending then t.time end, case when not :pending then 'PAYMENT' end,
+              case when not :pending then 'p-' || i end, case when not :pending then t.time end
+            from (select now() - make_interval(secs => :age) as time) as t, generate_series(:from::bigint, :to::bigint - 1) as i
             """)
         .param("name", name)
         .param("shards", Shop.PARTITIONS)
         .param("pending", pending)
+        .param("age", age.toSeconds())
         .param("from", from)
         .param("to", to)
         .update();

@@ -18,7 +18,9 @@ record Usage(Duration contender, Duration kafka, Duration postgres, PostgresUsag
 
   static Usage of(Contender contender, Servers servers) {
     return new Usage(
-        contender.process().cpu().used(),
+        contender.processes().stream()
+            .map(process -> process.cpu().used())
+            .reduce(Duration.ZERO, Duration::plus),
         servers.kafkaCpu().used(),
         servers.postgresCpu().used(),
         servers.postgresUsage());

@@ -12,7 +12,7 @@ import java.util.Locale;
 public record Plot(String title, List<Line> lines) {
 
   /**
-   * A value for each second.
+   * A value for each second, or for whatever else the title says.
    *
    * @param name its name in the legend
    * @param values the values

@@ -2,15 +2,19 @@ package io.ordertimeout.orders.benchmarks.traffic;
 
 import io.ordertimeout.orders.benchmarks.servers.Database;
 import io.ordertimeout.orders.benchmarks.servers.Servers;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.stream.Stream;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
 
 /**
  * The topics and the database of one contender. All contenders read and write the same kinds of
@@ -34,6 +38,7 @@ public record Shop(String name, Servers servers, Database database) {
             .toList();
     try {
       servers.kafkaAdmin().createTopics(topics).all().get();
+      servers.kafkaAdmin().incrementalAlterConfigs(shop.shortSession()).all().get();
     } catch (ExecutionException e) {
       throw new IllegalStateException("cannot create the topics of " + name, e);
     } catch (InterruptedException e) {
@@ -41,6 +46,17 @@ public record Shop(String name, Servers servers, Database database) {
       throw new IllegalStateException(e);
     }
     return shop;
+  }
+
+  /** The settings that the service's documents recommend for a quick takeover. */
+  private Map<ConfigResource, Collection<AlterConfigOp>> shortSession() {
+    return Map.of(
+        new ConfigResource(ConfigResource.Type.GROUP, group()),
+        Stream.of(
+                new ConfigEntry("consumer.session.timeout.ms", "6000"),
+                new ConfigEntry("consumer.heartbeat.interval.ms", "1500"))
+            .map(entry -> new AlterConfigOp(entry, AlterConfigOp.OpType.SET))
+            .toList());
   }
 
   /** The topic of created orders. */
