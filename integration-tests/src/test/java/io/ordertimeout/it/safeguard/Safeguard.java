@@ -30,11 +30,11 @@ enum Safeguard {
   /** Advances a position only from the value that the instance knows. */
   POSITIONS_IN_STORING("update intake_position p", "and p\\.next_offset = i\\.known", ""),
   /** Restores published cancellations that Postgres has lost. */
-  READ_BACK("left join order_deadline d", "where d\\.order_id is null", "where false"),
+  READ_BACK("select i.order_id from unnest", "where not exists", "where false and not exists"),
   /** Does not cancel an order that may have been paid or closed by an undecodable record. */
   PARKING(
       "set state = 'CANCELLED'",
-      "not exists \\(select from parked_order p where p\\.order_id = d\\.order_id\\)",
+      "not exists \\(select from parked_order p where p\\.order_id = d\\.order_id offset 0\\)",
       "true"),
   /** Keeps a decided event in Postgres until Kafka has acknowledged it. */
   OUTBOX,

@@ -65,8 +65,7 @@ public class DueOrderDecision {
       ), cancelled as (
         update order_deadline d
         set state = 'CANCELLED', decided_at = clock_timestamp(), decided_by = 'EXPIRY'
-        from due
-        where d.ctid = due.version and %s
+        where d.ctid = any(array(select version from due)) and %s
         returning d.id, d.order_id, d.shard, d.created_at, d.deadline, d.decided_at, d.traceparent
       )
       %s
@@ -98,7 +97,7 @@ public class DueOrderDecision {
         from locked d cross join lateral (%s) s
         where s.length is not null
       ) x
-      where e.order_id = x.order_id
+      where e.order_id = any(array(select order_id from locked)) and e.order_id = x.order_id
       """
           .formatted(
               PENDING,

@@ -54,9 +54,11 @@ public class LostDecisions {
   private static final String UNDECIDED =
       """
       select i.order_id from unnest(:orderIds::text[]) as i(order_id)
-      left join order_deadline d
-        on d.order_id = i.order_id and (d.state = any(:states::text[])) is true
-      where d.order_id is null
+      where not exists (
+        select from order_deadline d
+        where d.order_id = i.order_id and (d.state = any(:states::text[])) is true
+        -- Looked up for each order, instead of joined.
+        offset 0)
       """;
 
   private static final String RESTORED =
@@ -101,7 +103,8 @@ public class LostDecisions {
         closed_at = null,
         close_reason = null
       from %s
-      where d.order_id = r.order_id and d.state not in ('CANCELLED', r.state)
+      where d.order_id = any(:orderIds::text[]) and d.order_id = r.order_id
+        and d.state not in ('CANCELLED', r.state)
       """
           .formatted(RESTORED);
 
@@ -113,7 +116,7 @@ public class LostDecisions {
         :orderIds::text[], :cancelledAts::timestamptz[], :publishedAts::timestamptz[])
         as i(order_id, cancelled_at, published_at)
       join order_deadline d on d.order_id = i.order_id
-      where i.cancelled_at is not null
+      where i.cancelled_at is not null and d.order_id = any(:orderIds::text[])
       order by d.id
       on conflict do nothing
       """;
@@ -134,8 +137,10 @@ public class LostDecisions {
       """
       select i.number from unnest(:orderIds::text[], :paymentIds::text[])
         with ordinality as i(order_id, payment_id, number)
-      left join payment_conflict c on c.order_id = i.order_id and c.payment_id = i.payment_id
-      where c.order_id is null
+      where not exists (
+        select from payment_conflict c
+        where c.order_id = i.order_id and c.payment_id = i.payment_id
+        offset 0)
       """;
 
   private static final String RESTORE_CONFLICTS =

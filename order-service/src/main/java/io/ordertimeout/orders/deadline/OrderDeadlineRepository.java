@@ -113,7 +113,7 @@ public interface OrderDeadlineRepository extends Repository<OrderDeadline, Strin
           update order_deadline set
             deadline = :deadline, extended_until = clock_timestamp(),
             latest_deadline = greatest(deadline, latest_deadline)
-          where order_id = :orderId and state = 'PENDING'
+          where order_id = :orderId and (state = 'PENDING') is true
           """)
   int moveDeadline(String orderId, Instant deadline);
 
@@ -126,7 +126,7 @@ public interface OrderDeadlineRepository extends Repository<OrderDeadline, Strin
           update order_deadline set
             state = 'CLOSED', decided_at = clock_timestamp(), decided_by = 'OPERATOR',
             closed_at = clock_timestamp(), close_reason = :reason
-          where order_id = :orderId and state = 'PENDING'
+          where order_id = :orderId and (state = 'PENDING') is true
           """)
   int close(String orderId, String reason);
 }

@@ -51,6 +51,7 @@ public class PaymentConflicts {
           case when d.state = 'CANCELLED' then d.decided_at end as cancelled_at, f.paid_at,
           d.traceparent
         from fresh f join order_deadline d on d.order_id = f.order_id
+        where d.order_id = any(:orderIds::text[])
       )
       %s
       """

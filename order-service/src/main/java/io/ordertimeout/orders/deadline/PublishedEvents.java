@@ -39,9 +39,10 @@ public class PublishedEvents {
         where p.kind = 'ORDER_PAYMENT_CONFLICT'
           and c.order_id = p.order_id and c.payment_id = p.payment_id
       ), cancelled as (
-        -- Locked, so that no order is purged before its publication.
+        -- Locked, so that no order is purged before its publication; as weakly as that needs, so that
+        -- nothing else that changes an order waits for a publication, or a publication for it.
         select d.id, d.currency, d.amount from order_deadline d
-        join published p on p.kind = 'ORDER_CANCELLED' and d.id = p.order_row
+        where d.id = any(array(select order_row from published where kind = 'ORDER_CANCELLED'))
         order by d.id
         for key share of d
       ), publication as (
@@ -57,8 +58,8 @@ public class PublishedEvents {
 
   private static final String FIND =
       """
-      select c.published_at from order_deadline d join published_cancellation c on c.order_row = d.id
-      where d.order_id = :orderId
+      select published_at from published_cancellation
+      where order_row = (select id from order_deadline where order_id = :orderId)
       """;
 
   private final JdbcClient client;

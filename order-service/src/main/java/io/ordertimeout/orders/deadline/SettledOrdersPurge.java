@@ -61,8 +61,9 @@ class SettledOrdersPurge extends PeriodicLoop {
 
   private static final String DELETE_PUBLICATIONS =
       """
-      delete from published_cancellation c using order_deadline d
-      where d.order_id = any(:orderIds::text[]) and c.order_row = d.id
+      delete from published_cancellation
+      where order_row = any(array(
+        select id from order_deadline where order_id = any(:orderIds::text[])))
       """;
 
   private static final String DELETE_PAYMENTS_WITHOUT_EFFECT =

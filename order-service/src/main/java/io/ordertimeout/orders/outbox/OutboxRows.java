@@ -70,13 +70,19 @@ public class OutboxRows {
    */
   public static final String DELETE =
       """
-      delete from outbox o
-      using unnest(
-        :shards::int[], :ids::bigint[], :kinds::text[], :orderIds::text[], :paymentIds::text[])
-        as d(shard, id, kind, order_id, payment_id)
-      where o.shard = d.shard and o.id = d.id
-        and o.order_id = d.order_id and o.kind = d.kind and o.payment_id = d.payment_id
-      returning o.order_row, o.order_id, o.kind, o.payment_id
+      delete from outbox where ctid = any(array(
+        select o.version
+        from unnest(
+          :shards::int[], :ids::bigint[], :kinds::text[], :orderIds::text[], :paymentIds::text[])
+          as d(shard, id, kind, order_id, payment_id)
+        cross join lateral (
+          select ctid as version from outbox o
+          where o.shard = d.shard and o.id = d.id
+            and o.order_id = d.order_id and o.kind = d.kind and o.payment_id = d.payment_id
+          -- Has each event looked up by its row, even where Postgres expects an empty outbox.
+          offset 0
+        ) o))
+      returning order_row, order_id, kind, payment_id
       """;
 
   private static final String LEFT_BEHIND =

@@ -21,9 +21,12 @@ import org.springframework.stereotype.Repository;
 @Repository
 public class ParkedOrders {
 
-  /** SQL condition: the order {@code d} is not parked. */
+  /**
+   * SQL condition: the order {@code d} is not parked. {@code offset 0} has it looked up for each
+   * order; joined, all parked orders would be read where Postgres expects few of them.
+   */
   public static final String NOT_PARKED =
-      "not exists (select from parked_order p where p.order_id = d.order_id)";
+      "not exists (select from parked_order p where p.order_id = d.order_id offset 0)";
 
   /**
    * SQL query: the {@code order_id} of the orders that were parked first and last, at most {@code
