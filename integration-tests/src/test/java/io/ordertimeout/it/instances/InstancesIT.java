@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.ordertimeout.embedded.Ports;
 import io.ordertimeout.it.support.Instance;
 import io.ordertimeout.it.support.Interceptors;
+import io.ordertimeout.it.support.LogCapture;
 import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
@@ -22,12 +23,17 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.test.system.CapturedOutput;
 
 /** Several instances of the service that share the shards. */
 @Order(20)
@@ -36,6 +42,7 @@ class InstancesIT {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final String REBUILT = "order.timeout.rebuilt.orders";
   private static final int ORDERS_PER_SHARD = 20;
+  private static final int VISITS = 4;
 
   private final Scenario scenario = Scenario.create();
 
@@ -81,6 +88,58 @@ class InstancesIT {
         .extracting(PublishedEvent::key)
         .doesNotHaveDuplicates()
         .hasSize(ORDERS_PER_SHARD * Scenario.PARTITIONS + 1);
+  }
+
+  @Test
+  @ExtendWith(LogCapture.class)
+  void shardsThatComeBackUnderLoadAreReadWithoutAFailure(CapturedOutput output) {
+    try (Service service = scenario.startService()) {
+      service.awaitOwnedShards(Scenario.PARTITIONS);
+      int order = 0;
+      for (int visit = 0; visit < VISITS; visit++) {
+        try (KafkaConsumer<byte[], byte[]> guest = guest()) {
+          while (guest.assignment().isEmpty()) {
+            guest.poll(Duration.ofMillis(10));
+            order = createNext(order);
+          }
+          while (service.ownedShards() == Scenario.PARTITIONS) {
+            guest.poll(Duration.ofMillis(10));
+            order = createNext(order);
+          }
+        }
+        while (service.ownedShards() < Scenario.PARTITIONS) {
+          order = createNext(order);
+        }
+      }
+      scenario.awaitQuiet();
+    }
+    assertThat(output).doesNotContain("records could not be stored");
+  }
+
+  private int createNext(int order) {
+    scenario.create(
+        "order-" + order, order % Scenario.PARTITIONS, Scenario.in(Duration.ofHours(1)));
+    return order + 1;
+  }
+
+  /** A member of the group that takes shards and reads nothing that counts. */
+  private KafkaConsumer<byte[], byte[]> guest() {
+    KafkaConsumer<byte[], byte[]> guest =
+        new KafkaConsumer<>(
+            Map.of(
+                ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG,
+                scenario.bootstrapServers(),
+                ConsumerConfig.GROUP_ID_CONFIG,
+                scenario.name(),
+                ConsumerConfig.GROUP_PROTOCOL_CONFIG,
+                "consumer",
+                ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG,
+                "false"),
+            new ByteArrayDeserializer(),
+            new ByteArrayDeserializer());
+    guest.subscribe(
+        List.of(scenario.topics().created(), scenario.topics().paid(), scenario.topics().closed()));
+    return guest;
   }
 
   @Test

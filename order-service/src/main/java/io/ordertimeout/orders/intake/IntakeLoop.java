@@ -264,7 +264,7 @@ final class IntakeLoop implements Runnable {
     }
     Map<TopicPartition, OffsetAndMetadata> positions;
     try {
-      positions = positions(consumer, assignment.unpositioned());
+      positions = positions(consumer, assignment);
     } catch (InvalidOffsetException e) {
       rewind(consumer, records, e.partitions());
       throw e;
@@ -345,10 +345,13 @@ final class IntakeLoop implements Runnable {
 
   /** The consumer's known positions, including those of idle partitions. */
   private static Map<TopicPartition, OffsetAndMetadata> positions(
-      Consumer<byte[], byte[]> consumer, Set<TopicPartition> unpositioned) {
+      Consumer<byte[], byte[]> consumer, ShardAssignment assignment) {
     Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
-    Set<TopicPartition> positioned = new HashSet<>(consumer.assignment());
-    positioned.removeAll(unpositioned);
+    Set<TopicPartition> positioned = new HashSet<>(assignment.assigned());
+    positioned.removeAll(assignment.unpositioned());
+    // Between two polls, the consumer's thread in the background already changes its assignment: a
+    // partition that is new there has no starting position yet.
+    positioned.retainAll(consumer.assignment());
     for (TopicPartition partition : positioned) {
       try {
         long position = consumer.position(partition, Duration.ZERO);

@@ -34,21 +34,26 @@ public class DecisionDelayMetrics {
 
   /** From the end of the settlement grace until the wheel hands the order out as due. */
   public void wheel(Duration delay) {
-    wheel.record(delay);
+    record(wheel, delay);
   }
 
   /** From there until the payment watermark has passed the deadline. */
   public void gate(Duration delay) {
-    gate.record(delay);
+    record(gate, delay);
   }
 
   /** From there until the decision is committed, including the wait for a thread. */
   public void database(Duration delay) {
-    database.record(delay);
+    record(database, delay);
   }
 
   /** From there until Kafka acknowledges the event. */
   public void publish(Duration delay) {
-    publish.record(delay);
+    record(publish, delay);
+  }
+
+  /** The times of a stage may come from two clocks, of which one is an estimate of the other. */
+  private static void record(Timer timer, Duration delay) {
+    timer.record(delay.isNegative() ? Duration.ZERO : delay);
   }
 }
