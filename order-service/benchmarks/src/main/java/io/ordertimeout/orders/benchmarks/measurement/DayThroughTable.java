@@ -17,8 +17,9 @@ import java.util.Map;
 /**
  * The orders of a day pass through the table hour by hour, and each is purged an hour after it was
  * settled. The hours are shortened: once the orders of one are settled, a statement that the
- * service does not issue makes them an hour older. It writes a version of each row, so the table
- * has to get along with more dead rows than in a real day.
+ * service does not issue makes them an hour older, and the tables are vacuumed, as Postgres does
+ * many times in a real hour. The statement writes a version of each row, so the table has to get
+ * along with more dead rows than in a real day.
  */
 final class DayThroughTable {
 
@@ -132,6 +133,7 @@ final class DayThroughTable {
       Waiting.until(() -> judge.cancelled() >= judge.unpaid(), timeout.plus(PATIENCE));
       violations.addAll(judge.verdict().violationsWithoutCrash());
       shop.database().admin().sql(MAKE_OLDER).update();
+      shop.database().admin().sql("vacuum order_deadline, outbox, published_cancellation").update();
       return new Hour(
           createdPerSecond, shop.database().admin().sql(SIZES).query(Sizes.class).single());
     }

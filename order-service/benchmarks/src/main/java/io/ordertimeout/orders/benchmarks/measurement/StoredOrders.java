@@ -32,7 +32,23 @@ final class StoredOrders {
     vacuum(database);
   }
 
-  private static void vacuum(Database database) {
+  /** Returns whether no order is left that is to be purged. */
+  static boolean areOldPurged(Database database) {
+    return database
+        .admin()
+        .sql(
+            """
+            select not exists (
+              select from order_deadline
+              where state <> 'PENDING' and deadline is not null
+                and greatest(decided_at, deadline, latest_deadline) < now() - interval '30 d')
+            """)
+        .query(Boolean.class)
+        .single();
+  }
+
+  /** Removes dead rows and brings Postgres's statistics up to date. */
+  static void vacuum(Database database) {
     database.admin().sql("vacuum (analyze) order_deadline").update();
     database.admin().sql("checkpoint").update();
   }
