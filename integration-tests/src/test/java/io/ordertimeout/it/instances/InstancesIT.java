@@ -42,7 +42,7 @@ class InstancesIT {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final String REBUILT = "order.timeout.rebuilt.orders";
   private static final int ORDERS_PER_SHARD = 20;
-  private static final int VISITS = 4;
+  private static final int VISITS = 2;
 
   private final Scenario scenario = Scenario.create();
 
