@@ -31,6 +31,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -91,6 +92,7 @@ class InstancesIT {
   }
 
   @Test
+  @Timeout(180)
   @ExtendWith(LogCapture.class)
   void shardsThatComeBackUnderLoadAreReadWithoutAFailure(CapturedOutput output) {
     try (Service service = scenario.startService()) {

@@ -40,7 +40,7 @@ public class PublishedEvents {
           and c.order_id = p.order_id and c.payment_id = p.payment_id
       ), cancelled as (
         -- Locked, so that no order is purged before its publication; as weakly as that needs, so that
-        -- nothing else that changes an order waits for a publication, or a publication for it.
+        -- a publication and a batch of events do not wait for each other.
         select d.id, d.currency, d.amount from order_deadline d
         where d.id = any(array(select order_row from published where kind = 'ORDER_CANCELLED'))
         order by d.id

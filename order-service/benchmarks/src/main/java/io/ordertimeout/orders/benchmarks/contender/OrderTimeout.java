@@ -54,7 +54,7 @@ public final class OrderTimeout implements Contender {
   @Override
   public void start() {
     List<String> arguments = new ArrayList<>();
-    settings().forEach((name, value) -> arguments.add("--" + name + "=" + value));
+    settings().forEach((setting, value) -> arguments.add("--" + setting + "=" + value));
     Path log = shop.servers().directory().resolve(name + ".log");
     ChildJvm started = ChildJvm.ofJar(log, heap, jar, arguments);
     process = started;

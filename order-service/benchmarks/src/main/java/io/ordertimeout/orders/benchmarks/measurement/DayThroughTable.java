@@ -141,7 +141,6 @@ final class DayThroughTable {
 
   private void awaitRead(Customers customers, String topic) {
     customers.flush();
-    long all = shop.records(topic);
-    Waiting.until(() -> shop.recordsRead(topic) >= all, PATIENCE);
+    shop.awaitRead(topic, PATIENCE);
   }
 }

@@ -63,7 +63,7 @@ final class DisturbedLateness {
             section.add(row, "unread events", unread());
           }
         });
-    Waiting.until(() -> unread() == 0, PATIENCE);
+    shop.awaitRead(shop.created(), PATIENCE);
   }
 
   private double unread() {

@@ -58,9 +58,8 @@ final class DueBurst {
       customers.create(deadlineMillis);
     }
     customers.flush();
-    long all = shop.records(shop.created());
-    return Waiting.until(
-        () -> shop.recordsRead(shop.created()) >= all,
+    return shop.awaitRead(
+        shop.created(),
         Duration.ofMillis(Math.max(0, deadlineMillis - System.currentTimeMillis())));
   }
 

@@ -75,7 +75,8 @@ final class StoredOrders {
               'web', 59.9, 'EUR',
               case when not :pending then t.time end, case when not :pending then 'PAYMENT' end,
               case when not :pending then 'p-' || i end, case when not :pending then t.time end
-            from (select now() - make_interval(secs => :age) as time) as t, generate_series(:from::bigint, :to::bigint - 1) as i
+            from (select now() - make_interval(secs => :age) as time) as t
+            cross join generate_series(:from::bigint, :to::bigint - 1) as i
             """)
         .param("name", name)
         .param("shards", Shop.PARTITIONS)

@@ -62,7 +62,6 @@ final class WalPerOrder {
 
   private void awaitRead(Customers customers, String topic) {
     customers.flush();
-    long all = shop.records(topic);
-    Waiting.until(() -> shop.recordsRead(topic) >= all, PATIENCE);
+    shop.awaitRead(topic, PATIENCE);
   }
 }

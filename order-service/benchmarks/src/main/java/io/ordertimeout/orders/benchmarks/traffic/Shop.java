@@ -2,6 +2,8 @@ package io.ordertimeout.orders.benchmarks.traffic;
 
 import io.ordertimeout.orders.benchmarks.servers.Database;
 import io.ordertimeout.orders.benchmarks.servers.Servers;
+import io.ordertimeout.orders.benchmarks.servers.Waiting;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -112,6 +114,12 @@ public record Shop(String name, Servers servers, Database database) {
                 .filter(entry -> entry.getKey().topic().equals(topic) && entry.getValue() != null)
                 .mapToLong(entry -> entry.getValue().offset())
                 .sum());
+  }
+
+  /** Returns whether the contender has committed its progress behind all of a topic's records. */
+  public boolean awaitRead(String topic, Duration patience) {
+    long all = records(topic);
+    return Waiting.until(() -> recordsRead(topic) >= all, patience);
   }
 
   private static long get(Question question) {
