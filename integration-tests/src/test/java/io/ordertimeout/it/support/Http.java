@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import org.awaitility.Awaitility;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -97,13 +98,19 @@ public final class Http {
     return send(request(path, parameters).GET());
   }
 
-  /** Sends a POST request with a JSON body. */
+  /**
+   * Sends a POST request with a JSON body. The answer 503 says that Postgres or Kafka did not
+   * answer in time and that nothing was changed, so the request is repeated for a while.
+   */
   public Answer post(String path, Map<String, ?> body) {
-    return send(
+    HttpRequest.Builder request =
         request(path)
             .header("Content-Type", "application/json")
             .POST(
-                HttpRequest.BodyPublishers.ofString(JsonMapper.shared().writeValueAsString(body))));
+                HttpRequest.BodyPublishers.ofString(JsonMapper.shared().writeValueAsString(body)));
+    return Awaitility.await(path)
+        .atMost(PATIENCE.multipliedBy(2))
+        .until(() -> send(request), answer -> answer.status() != 503);
   }
 
   /** Sends a POST request with a form. */
