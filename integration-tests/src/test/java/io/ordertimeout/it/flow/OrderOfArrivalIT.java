@@ -1,6 +1,7 @@
 package io.ordertimeout.it.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.support.Database;
 import io.ordertimeout.it.support.Outcomes;
@@ -8,12 +9,15 @@ import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.Shop;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
@@ -24,8 +28,11 @@ import org.junit.jupiter.api.TestInstance;
 @Order(60)
 class OrderOfArrivalIT {
 
+  private static final int BATCH = 500;
+
   private final Scenario scenario = Scenario.create();
-  private final Service service = scenario.startService();
+  private final Service service =
+      scenario.startService("order-timeout.intake.batch-size", Integer.toString(BATCH));
   private final Shop shop = scenario.shop();
   private final Outcomes outcomes = scenario.outcomes();
   private final Database database = scenario.database();
@@ -96,6 +103,76 @@ class OrderOfArrivalIT {
     assertThat(database.state("paid-first")).isEqualTo("PAID");
     assertThat(database.deadline("paid-first")).isEqualTo(createdAt.plusMillis(100));
     assertThat(outcomes.cancelled("paid-first")).isEmpty();
+  }
+
+  @Test
+  void aBacklogOfCreationsDoesNotDelayThePaymentsThatDueOrdersWaitFor() throws Exception {
+    int backlog = 20 * BATCH;
+    for (int shard = 0; shard < Scenario.PARTITIONS; shard++) {
+      scenario.createPending("awaited-" + shard, shard);
+    }
+    // So many that some are due when the backlog is there, on a machine of any speed.
+    Instant first = Scenario.in(Duration.ofSeconds(2));
+    for (int i = 0; i < 40; i++) {
+      for (int shard = 0; shard < Scenario.PARTITIONS; shard++) {
+        scenario.create("due-" + shard + "-" + i, shard, first.plusMillis(400L * i));
+      }
+    }
+    long before;
+    try (Connection connection = database.connect();
+        Statement lock = connection.createStatement()) {
+      connection.setAutoCommit(false);
+      lock.execute("lock table intake_position in exclusive mode");
+      publishCreations(backlog);
+      connection.rollback();
+      // The service has begun to work on the backlog, so it has received more than it has stored.
+      await("the first of the backlog").until(() -> storedOfBacklog() > BATCH);
+      lock.execute("lock table intake_position in exclusive mode");
+      before = storedOfBacklog();
+      for (int shard = 0; shard < Scenario.PARTITIONS; shard++) {
+        scenario.pay("awaited-" + shard, shard);
+      }
+      await("due orders").atMost(Duration.ofMinutes(1)).until(() -> lag() > 0.5);
+      connection.rollback();
+    }
+    scenario.awaitQuiet();
+
+    assertThat(before).isLessThan(backlog / 2);
+    assertThat(storedOfBacklog()).isEqualTo(backlog);
+    long meanwhile =
+        database.count(
+            """
+            select count(*) from order_deadline
+            where order_id like 'backlog-%'
+              and xmin::text::bigint < (
+                select max(xmin::text::bigint) from order_deadline
+                where order_id like 'awaited-%' and state = 'PAID')
+            """);
+    assertThat(meanwhile - before).isLessThanOrEqualTo(3 * BATCH);
+  }
+
+  private void publishCreations(int orders) {
+    IntStream.range(0, orders)
+        .mapToObj(i -> "backlog-" + i)
+        .map(
+            orderId ->
+                shop.send(
+                    scenario.topics().created(), orderId, Map.of("createdAt", now().toString())))
+        .toList()
+        .forEach(Shop::await);
+  }
+
+  /** For how long the due orders have waited, of the shard where they have waited least. */
+  private double lag() {
+    return IntStream.range(0, Scenario.PARTITIONS)
+        .mapToDouble(
+            shard -> service.gauge("order.timeout.watermark.lag", "shard", Integer.toString(shard)))
+        .min()
+        .orElseThrow();
+  }
+
+  private long storedOfBacklog() {
+    return database.count("select count(*) from order_deadline where order_id like 'backlog-%'");
   }
 
   @Test

@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
  * The loop of one consumer thread: poll a batch, store it together with the positions, notify the
  * shards, commit the offsets every few seconds. The order ensures that no offset is committed
  * before its record is stored. A batch that could not be stored is polled again; a consumer that
- * failed is replaced.
+ * failed is replaced. A backlog of creations does not delay decisions.
  *
  * <p>Each batch is stored only if Postgres contains the positions that this loop has stored before,
  * and while nothing arrives, the positions are compared whenever they or the server have changed.
@@ -88,6 +88,7 @@ final class IntakeLoop implements Runnable {
   private final KnownPositions known = new KnownPositions();
 
   private final HeldBackPartitions heldBack;
+  private final PaymentsFirst paymentsFirst;
   private long comparedNanos;
 
   private Duration pause = MIN_PAUSE;
@@ -119,6 +120,8 @@ final class IntakeLoop implements Runnable {
     this.intake = intake;
     this.shards = shards;
     this.topics = properties.topics();
+    this.paymentsFirst =
+        new PaymentsFirst(topics.created(), properties.intake().batchSize(), shards::awaitStored);
     this.meters = meters;
     for (ReplacementReason reason : ReplacementReason.values()) {
       replacements(reason);
@@ -252,7 +255,7 @@ final class IntakeLoop implements Runnable {
     }
     positionNewPartitions(consumer, assignment);
     heldBack.resume(consumer);
-    ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL_TIMEOUT);
+    ConsumerRecords<byte[], byte[]> records = paymentsFirst.poll(consumer, POLL_TIMEOUT);
     joined = assignment.isReceived();
     if (joined) {
       membership.polled(consumer.groupMetadata().memberId(), assignment.assigned());

@@ -165,6 +165,11 @@ public class Shards implements SmartLifecycle {
     watermark.stored(partition, position);
   }
 
+  /** Whether due orders wait for payments or closings that are in Kafka and not stored yet. */
+  public boolean awaitStored() {
+    return watermark.awaitStored();
+  }
+
   /** Arms orders or moves their deadlines; ignores orders of shards that are not owned. */
   public void arm(List<PendingOrder> orders) {
     byShard(orders)

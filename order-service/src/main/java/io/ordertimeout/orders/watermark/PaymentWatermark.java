@@ -109,6 +109,11 @@ public class PaymentWatermark extends BackgroundLoop {
     gates.stored(partition, position);
   }
 
+  /** Whether a watermark awaits payments or closings that are in Kafka and not stored yet. */
+  public boolean awaitStored() {
+    return gates.awaitStored();
+  }
+
   /**
    * Checks whether Kafka can be asked for the payments and closings of shards now; the answer of a
    * shard for which it cannot is a failure.

@@ -1,0 +1,82 @@
+package io.ordertimeout.orders.intake;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * Polls so that a backlog of creations does not delay decisions. A consumer returns the records
+ * that it has fetched of one partition after the other, so tens of thousands of creations could
+ * come before a payment that a watermark awaits. While one is awaited, every other batch is
+ * therefore polled without creations. Confined to the consumer's thread.
+ */
+final class PaymentsFirst {
+
+  /** Longest wait for payments and closings that Kafka contains. */
+  private static final Duration PATIENCE = Duration.ofMillis(20);
+
+  private final String created;
+  private final int batchSize;
+  private final BooleanSupplier awaited;
+  private boolean backlog;
+
+  /**
+   * @param created the topic of the creations
+   * @param batchSize the number of records at which a batch is full
+   * @param awaited whether payments or closings that Kafka contains are awaited
+   */
+  PaymentsFirst(String created, int batchSize, BooleanSupplier awaited) {
+    this.created = created;
+    this.batchSize = batchSize;
+    this.awaited = awaited;
+  }
+
+  /** Polls the next batch; waits for it at most that long. */
+  ConsumerRecords<byte[], byte[]> poll(Consumer<byte[], byte[]> consumer, Duration timeout) {
+    if (backlog && awaited.getAsBoolean()) {
+      ConsumerRecords<byte[], byte[]> others = pollWithoutCreations(consumer);
+      if (!others.isEmpty()) {
+        backlog = false;
+        return others;
+      }
+    }
+    ConsumerRecords<byte[], byte[]> records = consumer.poll(timeout);
+    backlog = records.count() >= batchSize;
+    return records;
+  }
+
+  private ConsumerRecords<byte[], byte[]> pollWithoutCreations(Consumer<byte[], byte[]> consumer) {
+    Set<TopicPartition> paused = consumer.paused();
+    List<TopicPartition> creations = new ArrayList<>();
+    for (TopicPartition partition : consumer.assignment()) {
+      if (partition.topic().equals(created) && !paused.contains(partition)) {
+        creations.add(partition);
+      }
+    }
+    try {
+      change(consumer::pause, creations);
+      return consumer.poll(PATIENCE);
+    } finally {
+      change(consumer::resume, creations);
+    }
+  }
+
+  private static void change(
+      java.util.function.Consumer<Collection<TopicPartition>> change,
+      Collection<TopicPartition> partitions) {
+    try {
+      change.accept(partitions);
+    } catch (IllegalStateException e) {
+      // The consumer's thread in the background has just given up one of several.
+      if (partitions.size() > 1) {
+        partitions.forEach(partition -> change(change, List.of(partition)));
+      }
+    }
+  }
+}
