@@ -128,6 +128,26 @@ final class IntakeLoop implements Runnable {
     }
   }
 
+  private OffsetCommits.Listener commitListener() {
+    return new OffsetCommits.Listener() {
+      @Override
+      public void committed(@Nullable Exception failure) {
+        membership.committed(failure);
+        if (failure == null) {
+          commits.succeeded();
+        } else {
+          commits.failed(
+              "the positions are stored in Postgres; the commit will be repeated", failure);
+        }
+      }
+
+      @Override
+      public void nothingToCommit() {
+        commits.succeeded();
+      }
+    };
+  }
+
   /** Whether this consumer has received its first assignment from the group. */
   boolean hasJoined() {
     return joined;
@@ -188,7 +208,7 @@ final class IntakeLoop implements Runnable {
     membership.opened(generation.groupId());
     replacement = null;
     Consumer<byte[], byte[]> consumer = consumers.createGroupMember(number, generation.groupId());
-    OffsetCommits offsetCommits = new OffsetCommits(this::onCommit, System::nanoTime);
+    OffsetCommits offsetCommits = new OffsetCommits(commitListener(), System::nanoTime);
     ShardAssignment assignment =
         new ShardAssignment(
             topics.inputs(),
@@ -314,15 +334,6 @@ final class IntakeLoop implements Runnable {
     notifyShards(positions);
     // Includes idle partitions, and transaction markers, which are not records.
     offsetCommits.commitIfDue(consumer, stored, advanced.isEmpty());
-  }
-
-  private void onCommit(@Nullable Exception failure) {
-    membership.committed(failure);
-    if (failure == null) {
-      commits.succeeded();
-    } else {
-      commits.failed("the positions are stored in Postgres; the commit will be repeated", failure);
-    }
   }
 
   private void positionNewPartitions(Consumer<byte[], byte[]> consumer, ShardAssignment assignment)

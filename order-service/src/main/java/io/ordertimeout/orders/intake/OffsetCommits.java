@@ -29,9 +29,16 @@ final class OffsetCommits {
 
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
-  /** Notified of each result: null, or why a commit failed. */
+  /** Notified of results. */
   interface Listener {
+
+    /** A commit has succeeded, or has failed for that reason and will be repeated. */
     void committed(@Nullable Exception failure);
+
+    /**
+     * The consumer has no partitions, so no commit that has failed, even before it, is repeated.
+     */
+    void nothingToCommit();
   }
 
   private final Listener listener;
@@ -55,6 +62,9 @@ final class OffsetCommits {
   void commitIfDue(
       Consumer<?, ?> consumer, Map<TopicPartition, OffsetAndMetadata> stored, boolean caughtUp) {
     committed.keySet().retainAll(stored.keySet());
+    if (stored.isEmpty()) {
+      listener.nothingToCommit();
+    }
     Map<TopicPartition, OffsetAndMetadata> uncommitted = new HashMap<>(stored);
     uncommitted.entrySet().removeAll(committed.entrySet());
     if (uncommitted.isEmpty() || !isDue(caughtUp)) {

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -26,7 +27,8 @@ class OffsetCommitsTest {
   private final List<@Nullable Exception> results = new ArrayList<>();
   private final List<Map<TopicPartition, OffsetAndMetadata>> sent = new ArrayList<>();
   private final Map<TopicPartition, OffsetAndMetadata> stored = new HashMap<>();
-  private final OffsetCommits commits = new OffsetCommits(results::add, nanos::get);
+  private final AtomicBoolean nothingToCommit = new AtomicBoolean();
+  private final OffsetCommits commits = new OffsetCommits(listener(), nanos::get);
   private @Nullable Exception failure;
 
   @Test
@@ -86,6 +88,36 @@ class OffsetCommitsTest {
     commits.commitIfDue(consumer(), stored, true);
 
     assertThat(sent).hasSize(2);
+  }
+
+  /** Otherwise its commits would count as failing until it has partitions again, if ever. */
+  @Test
+  void aConsumerWithoutPartitionsHasNothingToCommit() {
+    store(PAID_0, 10);
+    failure = new RetriableCommitFailedException("not now");
+    commits.commitIfDue(consumer(), stored, true);
+    commits.commitIfDue(consumer(), stored, true);
+    assertThat(nothingToCommit).isFalse();
+
+    stored.clear();
+    commits.commitIfDue(consumer(), stored, true);
+
+    assertThat(nothingToCommit).isTrue();
+    assertThat(sent).hasSize(1);
+  }
+
+  private OffsetCommits.Listener listener() {
+    return new OffsetCommits.Listener() {
+      @Override
+      public void committed(@Nullable Exception result) {
+        results.add(result);
+      }
+
+      @Override
+      public void nothingToCommit() {
+        nothingToCommit.set(true);
+      }
+    };
   }
 
   private void store(TopicPartition partition, long offset) {
