@@ -104,7 +104,7 @@ class AccessIT {
     for (String path : List.of("/actuator/env", "/actuator/heapdump", "/actuator/loggers")) {
       assertThat(service.management().get(path).status()).as(path).isIn(401, 404);
     }
-    // Health is 503 while Postgres or Kafka is slow, which is told without access as well.
+    // Needs no authentication; 503 while the service is not ready.
     assertThat(service.management().get("/actuator/health").status()).isIn(200, 503);
     for (String path : List.of("/actuator/info", "/actuator/prometheus")) {
       assertThat(service.management().get(path).status()).as(path).isEqualTo(200);
