@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.embedded.Ports;
+import io.ordertimeout.it.support.Guests;
 import io.ordertimeout.it.support.Instance;
 import io.ordertimeout.it.support.Interceptors;
 import io.ordertimeout.it.support.LogCapture;
@@ -23,10 +24,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
-import org.apache.kafka.clients.consumer.ConsumerConfig;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.config.ConfigResource;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
@@ -99,13 +97,13 @@ class InstancesIT {
       service.awaitOwnedShards(Scenario.PARTITIONS);
       int order = 0;
       for (int visit = 0; visit < VISITS; visit++) {
-        try (KafkaConsumer<byte[], byte[]> guest = guest()) {
-          while (guest.assignment().isEmpty()) {
-            guest.poll(Duration.ofMillis(10));
+        try (Guests guest = Guests.one(scenario)) {
+          while (!guest.isServed()) {
+            guest.poll();
             order = createNext(order);
           }
           while (service.ownedShards() == Scenario.PARTITIONS) {
-            guest.poll(Duration.ofMillis(10));
+            guest.poll();
             order = createNext(order);
           }
         }
@@ -122,26 +120,6 @@ class InstancesIT {
     scenario.create(
         "order-" + order, order % Scenario.PARTITIONS, Scenario.in(Duration.ofHours(1)));
     return order + 1;
-  }
-
-  /** A member of the group that takes shards and reads nothing that counts. */
-  private KafkaConsumer<byte[], byte[]> guest() {
-    KafkaConsumer<byte[], byte[]> guest =
-        new KafkaConsumer<>(
-            Map.of(
-                ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG,
-                scenario.bootstrapServers(),
-                ConsumerConfig.GROUP_ID_CONFIG,
-                scenario.name(),
-                ConsumerConfig.GROUP_PROTOCOL_CONFIG,
-                "consumer",
-                ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG,
-                "false"),
-            new ByteArrayDeserializer(),
-            new ByteArrayDeserializer());
-    guest.subscribe(
-        List.of(scenario.topics().created(), scenario.topics().paid(), scenario.topics().closed()));
-    return guest;
   }
 
   @Test

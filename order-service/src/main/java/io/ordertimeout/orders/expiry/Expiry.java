@@ -38,7 +38,7 @@ import org.springframework.stereotype.Component;
 /**
  * Decides due orders: waits until the payment watermark of the shard has passed a batch, has
  * Postgres decide, and hands the cancellations to the relay. A batch that fails is retried until it
- * succeeds; its orders stay pending meanwhile. Thread-safe.
+ * succeeds or its shard is released; its orders stay pending meanwhile. Thread-safe.
  */
 @Component
 public class Expiry implements SmartLifecycle {
@@ -136,7 +136,8 @@ public class Expiry implements SmartLifecycle {
     watermark.whenPassed(
         batch.shard(),
         Instant.ofEpochMilli(batch.latestDeadlineMillis()).plus(settlementGrace),
-        passed -> submit(new Attempt(batch, passed, dueAt, clock.now(), rearm), then));
+        passed -> submit(new Attempt(batch, passed, dueAt, clock.now(), rearm), then),
+        () -> health.abandoned(batch));
   }
 
   private void submit(Attempt attempt, Consumer<Attempt> then) {
@@ -146,7 +147,7 @@ public class Expiry implements SmartLifecycle {
       // Such as a thread that cannot be created: the batch must not be lost.
       CompletableFuture.delayedExecutor(retryDelay.toNanos(), TimeUnit.NANOSECONDS, Runnable::run)
           .execute(() -> submit(attempt, then));
-      health.failed(CONSEQUENCE, e);
+      health.failed(CONSEQUENCE, e, attempt.batch);
     }
   }
 
@@ -199,7 +200,7 @@ public class Expiry implements SmartLifecycle {
       runLater(retryDelay.toNanos(), () -> attemptAgain(attempt));
       // The decision may be committed although its result was lost, and with it the events.
       relay.findLeftBehind();
-      health.failed(CONSEQUENCE, e);
+      health.failed(CONSEQUENCE, e, batch);
     }
   }
 

@@ -93,6 +93,7 @@ class ShardRebuild {
 
     void cancel() {
       cancelled = true;
+      step.abandoned(this);
     }
 
     private void loadPage() {
@@ -119,7 +120,11 @@ class ShardRebuild {
         }
         CompletableFuture.delayedExecutor(RETRY_DELAY.toMillis(), TimeUnit.MILLISECONDS, threads)
             .execute(this::loadPage);
-        step.failed("a shard's wheel is incomplete; only the orders loaded so far are served", e);
+        step.failed(
+            "a shard's wheel is incomplete; only the orders loaded so far are served", e, this);
+        if (cancelled) {
+          step.abandoned(this);
+        }
       }
     }
 

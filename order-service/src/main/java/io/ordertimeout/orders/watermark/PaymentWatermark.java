@@ -96,7 +96,7 @@ public class PaymentWatermark extends BackgroundLoop {
     gates.open(shard);
   }
 
-  /** Stops maintaining the watermark of a shard and discards its waiters. */
+  /** Stops maintaining the watermark of a shard and turns its waiters away. */
   public void close(int shard) {
     gates.close(shard);
   }
@@ -124,12 +124,14 @@ public class PaymentWatermark extends BackgroundLoop {
 
   /**
    * Calls back, on another thread, with a watermark that was read after this call and has passed
-   * the deadline; never if the shard is closed before. If Postgres's clock was set back, so that
-   * the deadline is more than a second ahead of it, calls back with a watermark that has not passed
-   * it.
+   * the deadline. If Postgres's clock was set back, so that the deadline is more than a second
+   * ahead of it, calls back with a watermark that has not passed it.
+   *
+   * @param turnedAway called instead if the shard is not open, or is closed before
    */
-  public void whenPassed(int shard, Instant deadline, Consumer<Watermark> then) {
-    gates.whenPassed(shard, deadline, then);
+  public void whenPassed(
+      int shard, Instant deadline, Consumer<Watermark> then, Runnable turnedAway) {
+    gates.whenPassed(shard, deadline, then, turnedAway);
   }
 
   /**

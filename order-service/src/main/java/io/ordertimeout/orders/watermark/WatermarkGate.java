@@ -21,8 +21,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class WatermarkGate {
 
-  /** A deadline, and what to do with the watermark that was asked for on its behalf. */
-  record Waiter(Instant deadline, Consumer<Watermark> then) {}
+  /**
+   * A deadline, what to do with the watermark that was asked for on its behalf, and what to do if
+   * the gate is discarded before.
+   */
+  record Waiter(Instant deadline, Consumer<Watermark> then, Runnable turnedAway) {}
 
   /**
    * How far the clock that wakes the orders may be ahead of Postgres's. A deadline that is further

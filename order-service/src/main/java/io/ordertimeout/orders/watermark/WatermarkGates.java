@@ -47,13 +47,18 @@ final class WatermarkGates {
     locked(() -> gates.put(shard, new WatermarkGate()));
   }
 
-  /** Discards the gate of a shard with its waiters. */
+  /** Discards the gate of a shard and turns its waiters away. */
   void close(int shard) {
+    List<WatermarkGate.Waiter> turnedAway = new ArrayList<>();
     locked(
         () -> {
-          gates.remove(shard);
+          WatermarkGate gate = gates.remove(shard);
+          if (gate != null) {
+            gate.waiters().forEach(turnedAway::add);
+          }
           signal();
         });
+    turnedAway.forEach(waiter -> waiter.turnedAway().run());
   }
 
   /** Records up to where a partition is stored, for the shard of the same number. */
@@ -86,9 +91,15 @@ final class WatermarkGates {
   /**
    * Calls back with a watermark of the shard that was asked for after this call: one that has
    * passed the deadline, or one that shows the deadline to be far ahead.
+   *
+   * @param turnedAway called instead if the shard has no gate, or it is discarded before
    */
-  void whenPassed(int shard, Instant deadline, Consumer<Watermark> then) {
-    change(shard, gate -> gate.add(new WatermarkGate.Waiter(deadline, then)));
+  void whenPassed(int shard, Instant deadline, Consumer<Watermark> then, Runnable turnedAway) {
+    boolean waits =
+        change(shard, gate -> gate.add(new WatermarkGate.Waiter(deadline, then, turnedAway)));
+    if (!waits) {
+      turnedAway.run();
+    }
   }
 
   /**
@@ -225,8 +236,8 @@ final class WatermarkGates {
     return shards;
   }
 
-  private void change(int shard, Consumer<WatermarkGate> change) {
-    letPass(
+  private boolean change(int shard, Consumer<WatermarkGate> change) {
+    return letPass(
         shard,
         gate -> {
           change.accept(gate);
@@ -254,13 +265,14 @@ final class WatermarkGates {
         : gate.advance().stream().map(waiter -> new Passed(waiter, watermark)).toList();
   }
 
-  private void letPass(int shard, Function<WatermarkGate, List<Passed>> change) {
+  /** Changes a gate and calls the waiters that the change lets pass; false if there is no gate. */
+  private boolean letPass(int shard, Function<WatermarkGate, List<Passed>> change) {
     List<Passed> passed;
     lock.lock();
     try {
       WatermarkGate gate = gates.get(shard);
       if (gate == null) {
-        return;
+        return false;
       }
       passed = change.apply(gate);
       if (gate.needsEnds() || gate.inDoubt) {
@@ -270,6 +282,7 @@ final class WatermarkGates {
       lock.unlock();
     }
     passed.forEach(one -> one.waiter.then().accept(one.watermark));
+    return true;
   }
 
   private void locked(Runnable change) {

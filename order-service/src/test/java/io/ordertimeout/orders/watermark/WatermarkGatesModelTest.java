@@ -105,7 +105,7 @@ class WatermarkGatesModelTest {
     private void close(int shard) {
       open.remove(shard);
       gates.close(shard);
-      waiting.removeIf(waiter -> waiter.shard == shard);
+      assertThat(waiting).extracting(Waiter::shard).doesNotContain(shard);
     }
 
     private void hold(int shard) {
@@ -133,11 +133,16 @@ class WatermarkGatesModelTest {
 
     /** Queues an order that is due by a clock up to 4 ms off Postgres's. */
     private void queue(int shard) {
-      if (open.contains(shard)) {
-        Waiter waiter = new Waiter(waiterCount++, shard, now.plusMillis(random.nextInt(8) - 4));
-        waiting.add(waiter);
-        gates.whenPassed(shard, waiter.deadline, watermark -> passed(waiter, watermark));
-      }
+      Waiter waiter = new Waiter(waiterCount++, shard, now.plusMillis(random.nextInt(8) - 4));
+      waiting.add(waiter);
+      gates.whenPassed(
+          shard, waiter.deadline, watermark -> passed(waiter, watermark), () -> turnedAway(waiter));
+      assertThat(waiting.contains(waiter)).isEqualTo(open.contains(shard));
+    }
+
+    private void turnedAway(Waiter waiter) {
+      assertThat(waiting.remove(waiter)).as("waits").isTrue();
+      assertThat(open).doesNotContain(waiter.shard);
     }
 
     private void passed(Waiter waiter, Watermark watermark) {

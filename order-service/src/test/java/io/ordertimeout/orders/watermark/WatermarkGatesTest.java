@@ -22,6 +22,7 @@ class WatermarkGatesTest {
   private final Set<Integer> held = new HashSet<>();
   private final WatermarkGates gates = new WatermarkGates(held::contains);
   private final List<String> passed = new ArrayList<>();
+  private final List<String> turnedAway = new ArrayList<>();
 
   @Test
   void nothingIsRequestedWhileNoOrderWaits() {
@@ -158,13 +159,18 @@ class WatermarkGatesTest {
   }
 
   @Test
-  void closingDropsWaitersStoredPositionsAndTheRequest() {
+  void closingTurnsWaitersAwayAndDropsStoredPositionsAndTheRequest() {
     gates.open(0);
     gates.stored(PAID, 1);
     gates.stored(CLOSED, 1);
-    queue("dropped", 1);
+    queue("asked for", 1);
     gates.unanswered(0, gates.asking(0));
+    queue("waiting", 1);
+    assertThat(turnedAway).isEmpty();
     gates.close(0);
+    assertThat(turnedAway).containsExactly("asked for", "waiting");
+    queue("late", 1);
+    assertThat(turnedAway).containsExactly("asked for", "waiting", "late");
     assertThat(gates.areInDoubt()).isFalse();
 
     gates.open(0);
@@ -175,6 +181,7 @@ class WatermarkGatesTest {
     gates.stored(PAID, 1);
     gates.stored(CLOSED, 1);
     assertThat(passed).containsExactly("order by 3");
+    assertThat(turnedAway).hasSize(3);
   }
 
   @Test
@@ -216,7 +223,8 @@ class WatermarkGatesTest {
         0,
         at(deadlineMillis),
         watermark ->
-            passed.add(name + " by " + Duration.between(START, watermark.time()).toMillis()));
+            passed.add(name + " by " + Duration.between(START, watermark.time()).toMillis()),
+        () -> turnedAway.add(name));
   }
 
   private Instant answer(int timeMillis, long paid, long closed) {

@@ -1,6 +1,8 @@
 package io.ordertimeout.orders.platform.monitoring;
 
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -19,6 +21,7 @@ public final class StepHealth {
 
   private final String name;
   private final LongSupplier nanoTime;
+  private final Set<Object> failedWork = new HashSet<>();
   private volatile boolean failing;
   private long failingSinceNanos;
   private long loggedAtNanos;
@@ -35,11 +38,23 @@ public final class StepHealth {
   }
 
   /**
-   * Records a failure.
+   * Records a failure, which lasts until the next success.
    *
    * @param consequence what the failure means for orders, for the log
    */
-  public synchronized void failed(String consequence, Throwable failure) {
+  public void failed(String consequence, Throwable failure) {
+    failed(consequence, failure, this);
+  }
+
+  /**
+   * Records a failure, which lasts until the next success, or until all work that has failed since
+   * the last success is {@linkplain #abandoned abandoned}.
+   *
+   * @param consequence what the failure means for orders, for the log
+   * @param work what has failed, and will be repeated or abandoned
+   */
+  public synchronized void failed(String consequence, Throwable failure, Object work) {
+    failedWork.add(work);
     long now = nanoTime.getAsLong();
     failures++;
     if (!failing) {
@@ -75,9 +90,26 @@ public final class StepHealth {
   private synchronized void recovered() {
     if (failing) {
       log.info("{} recovered after {} s and {} failures", name, failingFor().toSeconds(), failures);
-      failing = false;
-      failures = 0;
+      reset();
     }
+  }
+
+  /** Records that work, which may have failed, will not be repeated by this instance. */
+  public synchronized void abandoned(Object work) {
+    if (failedWork.remove(work) && failedWork.isEmpty()) {
+      log.info(
+          "{} has nothing to repeat any more, after {} s and {} failures",
+          name,
+          failingFor().toSeconds(),
+          failures);
+      reset();
+    }
+  }
+
+  private void reset() {
+    failing = false;
+    failures = 0;
+    failedWork.clear();
   }
 
   /** How long the step has been failing; zero if it works. */

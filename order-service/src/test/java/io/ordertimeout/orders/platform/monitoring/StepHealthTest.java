@@ -46,6 +46,32 @@ class StepHealthTest {
             end -> assertThat(end).contains("recovered after 61 s and 61 failures"));
   }
 
+  @Test
+  void isFailingUntilAllWorkThatFailedIsAbandoned(CapturedOutput output) {
+    step.failed("nothing is lost", new IllegalStateException("unavailable"), "first");
+    step.failed("nothing is lost", new IllegalStateException("unavailable"), "second");
+    advance(Duration.ofSeconds(7));
+
+    step.abandoned("first");
+    step.abandoned("never failed");
+    assertThat(step.failingFor()).isEqualTo(Duration.ofSeconds(7));
+    step.abandoned("second");
+    assertThat(step.failingFor()).isZero();
+    assertThat(output).contains("relay has nothing to repeat any more, after 7 s and 2 failures");
+  }
+
+  @Test
+  void abandonedWorkDoesNotHideAFailureOfOtherWork() {
+    step.failed("nothing is lost", new IllegalStateException("unavailable"), "order");
+    step.succeeded();
+    step.failed("nothing is lost", new IllegalStateException("unavailable"));
+    advance(Duration.ofSeconds(7));
+
+    step.abandoned("order");
+
+    assertThat(step.failingFor()).isEqualTo(Duration.ofSeconds(7));
+  }
+
   private void advance(Duration time) {
     nanos += time.toNanos();
   }
