@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.benchmarks;
 
+import io.ordertimeout.orders.benchmarks.contender.ServiceProgram;
 import io.ordertimeout.orders.benchmarks.measurement.Run;
 import io.ordertimeout.orders.benchmarks.report.HtmlReport;
 import io.ordertimeout.orders.benchmarks.report.MarkdownReport;
@@ -58,8 +59,7 @@ public final class Benchmarks {
             new Run(
                     servers,
                     options.scale(),
-                    options.serviceJar(),
-                    options.heap(),
+                    ServiceProgram.of(options.serviceJar(), options.heap()),
                     results,
                     Benchmarks::log)
                 .measure(options.peers()));

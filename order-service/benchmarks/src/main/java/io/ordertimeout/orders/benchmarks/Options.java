@@ -39,6 +39,7 @@ record Options(
         --backlog=N          events of a backlog (default 600000)
         --rush=N             orders created per second during a rush (default 20000; 0: no disturbances)
         --day=N              orders of a day that passes through the table (default 1000000; 0: no such day)
+        --starts=N           starts without a crash, of each kind (default 3)
         --runs=N             how often everything is measured (default 1)
         --peers=A,B          polling_job, db_scheduler, quartz, job_runr; or none (default: all)
         --service-jar=FILE   default order-service/target/order-service.jar
@@ -72,6 +73,7 @@ record Options(
         case "--backlog=" -> scale = scale.withBacklog(number(argument, value));
         case "--rush=" -> scale = scale.withRush(number(argument, value));
         case "--day=" -> scale = scale.withDay(number(argument, value));
+        case "--starts=" -> scale = scale.withStarts(number(argument, value));
         case "--runs=" -> runs = number(argument, value);
         case "--peers=" -> peers = peers(value);
         case "--service-jar=" -> serviceJar = Path.of(value);

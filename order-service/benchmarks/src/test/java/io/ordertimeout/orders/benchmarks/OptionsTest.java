@@ -37,6 +37,7 @@ class OptionsTest {
             "--backlog=6",
             "--rush=8",
             "--day=9",
+            "--starts=10",
             "--runs=7",
             "--peers=quartz,db_scheduler",
             "--service-jar=a.jar",
@@ -47,7 +48,7 @@ class OptionsTest {
     assertThat(options)
         .isEqualTo(
             new Options(
-                new Scale(1, 2, 3, 4, 5, 6, 8, 9),
+                new Scale(1, 2, 3, 4, 5, 6, 8, 9, 10),
                 7,
                 List.of(Peer.QUARTZ, Peer.DB_SCHEDULER),
                 Path.of("a.jar"),

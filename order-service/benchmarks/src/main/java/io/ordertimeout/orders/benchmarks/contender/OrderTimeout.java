@@ -23,8 +23,7 @@ public final class OrderTimeout implements Contender {
   private static final Duration START_PATIENCE = Duration.ofMinutes(10);
   private static final Duration ANSWER_PATIENCE = Duration.ofSeconds(10);
 
-  private final Path jar;
-  private final String heap;
+  private final ServiceProgram program;
   private final Shop shop;
   private final String name;
   private final Map<String, String> otherSettings;
@@ -32,8 +31,8 @@ public final class OrderTimeout implements Contender {
   private final int managementPort = Ports.any();
   private @Nullable ChildJvm process;
 
-  public OrderTimeout(Path jar, String heap, Shop shop) {
-    this(jar, heap, shop, shop.name(), Map.of());
+  public OrderTimeout(ServiceProgram program, Shop shop) {
+    this(program, shop, shop.name(), Map.of());
   }
 
   /**
@@ -43,9 +42,8 @@ public final class OrderTimeout implements Contender {
    * @param otherSettings settings that differ from the defaults
    */
   public OrderTimeout(
-      Path jar, String heap, Shop shop, String name, Map<String, String> otherSettings) {
-    this.jar = jar;
-    this.heap = heap;
+      ServiceProgram program, Shop shop, String name, Map<String, String> otherSettings) {
+    this.program = program;
     this.shop = shop;
     this.name = name;
     this.otherSettings = Map.copyOf(otherSettings);
@@ -56,7 +54,8 @@ public final class OrderTimeout implements Contender {
     List<String> arguments = new ArrayList<>();
     settings().forEach((setting, value) -> arguments.add("--" + setting + "=" + value));
     Path log = shop.servers().directory().resolve(name + ".log");
-    ChildJvm started = ChildJvm.ofJar(log, heap, jar, arguments);
+    ChildJvm started =
+        ChildJvm.ofJar(log, program.heap(), program.options(), program.jar(), arguments);
     process = started;
     Waiting.until(() -> isReady() || !started.isAlive(), START_PATIENCE);
     if (!isReady()) {

@@ -5,12 +5,12 @@ import io.ordertimeout.orders.benchmarks.contender.Instances;
 import io.ordertimeout.orders.benchmarks.contender.OrderTimeout;
 import io.ordertimeout.orders.benchmarks.contender.Peer;
 import io.ordertimeout.orders.benchmarks.contender.PeerProcess;
+import io.ordertimeout.orders.benchmarks.contender.ServiceProgram;
 import io.ordertimeout.orders.benchmarks.report.Results;
 import io.ordertimeout.orders.benchmarks.report.Results.Section;
 import io.ordertimeout.orders.benchmarks.servers.Servers;
 import io.ordertimeout.orders.benchmarks.traffic.OpenLoop;
 import io.ordertimeout.orders.benchmarks.traffic.Shop;
-import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,8 +33,7 @@ public final class Run {
 
   private final Servers servers;
   private final Scale scale;
-  private final Path serviceJar;
-  private final String heap;
+  private final ServiceProgram program;
   private final Results results;
   private final Consumer<String> progress;
   private final List<String> violations = new ArrayList<>();
@@ -48,14 +47,12 @@ public final class Run {
   public Run(
       Servers servers,
       Scale scale,
-      Path serviceJar,
-      String heap,
+      ServiceProgram program,
       Results results,
       Consumer<String> progress) {
     this.servers = servers;
     this.scale = scale;
-    this.serviceJar = serviceJar;
-    this.heap = heap;
+    this.program = program;
     this.results = results;
     this.progress = progress;
   }
@@ -63,7 +60,7 @@ public final class Run {
   /** Measures the service and the peers; returns what is wrong with the service's cancellations. */
   public List<String> measure(List<Peer> peers) throws SQLException {
     Shop shop = Shop.open("order-timeout", servers);
-    try (OrderTimeout service = new OrderTimeout(serviceJar, heap, shop)) {
+    try (OrderTimeout service = new OrderTimeout(program, shop)) {
       progress.accept(SERVICE + ", empty table");
       service.start();
       firstBurst(shop, service);
@@ -72,7 +69,10 @@ public final class Run {
       wal(shop);
       backlog(shop, service);
       idle(service, "nothing stored but the backlog");
-      Rebuild.measure(shop.database(), service, rebuild(), SERVICE);
+      Rebuild.measure(shop.database(), service, afterCrash(), SERVICE);
+      if (scale.starts() > 0) {
+        starts(shop, service);
+      }
       if (scale.pending() > 0) {
         large(shop, service);
       }
@@ -100,7 +100,31 @@ public final class Run {
     service.start();
     lateness(shop, service, stored);
     idle(service, stored);
-    Rebuild.measure(shop.database(), service, rebuild(), SERVICE + ", " + stored);
+    Rebuild.measure(shop.database(), service, afterCrash(), SERVICE + ", " + stored);
+  }
+
+  private void starts(Shop shop, OrderTimeout service) {
+    progress.accept(SERVICE + ", start");
+    service.close();
+    Section section =
+        results.section(
+            "Start",
+            "From the start of the process until it serves its shards, each start after an orderly"
+                + " stop. Two seconds of it are the warm-up of the intake.");
+    Starts.measure(section, SERVICE + ", from its jar", service, scale.starts());
+    try (OrderTimeout archived =
+        new OrderTimeout(
+            program.withArchive(servers.directory().resolve("archived")),
+            shop,
+            shop.name() + "-archived",
+            Map.of())) {
+      Starts.measure(
+          section,
+          SERVICE + ", extracted, with an archive of its classes",
+          archived,
+          scale.starts());
+    }
+    service.start();
   }
 
   private void disturbed(Shop shop, OrderTimeout service) {
@@ -142,14 +166,14 @@ public final class Run {
   }
 
   private OrderTimeout instance(Shop shop, int number, Map<String, String> settings) {
-    return new OrderTimeout(serviceJar, heap, shop, shop.name() + "-" + number, settings);
+    return new OrderTimeout(program, shop, shop.name() + "-" + number, settings);
   }
 
   private void day() {
     progress.accept(SERVICE + ", a day");
     Shop shop = Shop.open("day", servers);
     try (OrderTimeout service =
-        new OrderTimeout(serviceJar, heap, shop, shop.name(), DayThroughTable.SETTINGS)) {
+        new OrderTimeout(program, shop, shop.name(), DayThroughTable.SETTINGS)) {
       violations.addAll(
           new DayThroughTable(shop, service, scale.day())
               .measure(
@@ -166,7 +190,7 @@ public final class Run {
   private void compare(Peer peer) {
     progress.accept(peer.title());
     Shop shop = Shop.open(peer.name().toLowerCase(Locale.ROOT).replace('_', '-'), servers);
-    try (PeerProcess process = new PeerProcess(peer, heap, shop)) {
+    try (PeerProcess process = new PeerProcess(peer, program.heap(), shop)) {
       process.start();
       List<String> found = new ArrayList<>();
       found.addAll(
@@ -273,7 +297,7 @@ public final class Run {
         SERVICE + ", " + stored);
   }
 
-  private Section rebuild() {
+  private Section afterCrash() {
     return results.section(
         "Start after a crash",
         "From the start of the process until it serves its shards; the rebuild of the wheels is part of"

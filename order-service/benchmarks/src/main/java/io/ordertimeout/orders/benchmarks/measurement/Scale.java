@@ -11,6 +11,7 @@ package io.ordertimeout.orders.benchmarks.measurement;
  * @param backlog events of a backlog
  * @param rush orders that are created per second during a rush
  * @param day orders of a day that passes through the table
+ * @param starts starts of the service without a crash, of each kind
  */
 public record Scale(
     int pending,
@@ -20,43 +21,49 @@ public record Scale(
     int burst,
     int backlog,
     int rush,
-    int day) {
+    int day,
+    int starts) {
 
   public static final Scale DEFAULT =
-      new Scale(5_000_000, 10_000_000, 500, 60, 100_000, 600_000, 20_000, 1_000_000);
+      new Scale(5_000_000, 10_000_000, 500, 60, 100_000, 600_000, 20_000, 1_000_000, 3);
 
   /** Checks that everything runs. */
-  public static final Scale QUICK = new Scale(50_000, 50_000, 50, 10, 2_000, 20_000, 500, 20_000);
+  public static final Scale QUICK =
+      new Scale(50_000, 50_000, 50, 10, 2_000, 20_000, 500, 20_000, 0);
 
   public Scale withPending(int number) {
-    return new Scale(number, settled, duePerSecond, seconds, burst, backlog, rush, day);
+    return new Scale(number, settled, duePerSecond, seconds, burst, backlog, rush, day, starts);
   }
 
   public Scale withSettled(int number) {
-    return new Scale(pending, number, duePerSecond, seconds, burst, backlog, rush, day);
+    return new Scale(pending, number, duePerSecond, seconds, burst, backlog, rush, day, starts);
   }
 
   public Scale withDuePerSecond(int number) {
-    return new Scale(pending, settled, number, seconds, burst, backlog, rush, day);
+    return new Scale(pending, settled, number, seconds, burst, backlog, rush, day, starts);
   }
 
   public Scale withSeconds(int number) {
-    return new Scale(pending, settled, duePerSecond, number, burst, backlog, rush, day);
+    return new Scale(pending, settled, duePerSecond, number, burst, backlog, rush, day, starts);
   }
 
   public Scale withBurst(int number) {
-    return new Scale(pending, settled, duePerSecond, seconds, number, backlog, rush, day);
+    return new Scale(pending, settled, duePerSecond, seconds, number, backlog, rush, day, starts);
   }
 
   public Scale withBacklog(int number) {
-    return new Scale(pending, settled, duePerSecond, seconds, burst, number, rush, day);
+    return new Scale(pending, settled, duePerSecond, seconds, burst, number, rush, day, starts);
   }
 
   public Scale withRush(int number) {
-    return new Scale(pending, settled, duePerSecond, seconds, burst, backlog, number, day);
+    return new Scale(pending, settled, duePerSecond, seconds, burst, backlog, number, day, starts);
   }
 
   public Scale withDay(int number) {
-    return new Scale(pending, settled, duePerSecond, seconds, burst, backlog, rush, number);
+    return new Scale(pending, settled, duePerSecond, seconds, burst, backlog, rush, number, starts);
+  }
+
+  public Scale withStarts(int number) {
+    return new Scale(pending, settled, duePerSecond, seconds, burst, backlog, rush, day, number);
   }
 }

@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The figures of all measurements, by section, row and column, each once for each run. */
+/** The figures of all measurements, by section, row and column, of all runs. */
 public final class Results {
 
   /** The figures of one section. */

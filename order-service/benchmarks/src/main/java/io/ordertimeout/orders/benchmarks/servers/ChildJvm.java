@@ -40,28 +40,54 @@ public final class ChildJvm implements AutoCloseable {
       Path log, String heap, Class<?> mainClass, List<String> arguments) {
     List<String> program =
         List.of("-cp", System.getProperty("java.class.path"), mainClass.getName());
-    return start(log, heap, program, arguments);
+    return start(log, heap, List.of(), program, arguments);
   }
 
-  /** Starts a runnable jar. */
-  public static ChildJvm ofJar(Path log, String heap, Path jar, List<String> arguments) {
-    return start(log, heap, List.of("-jar", jar.toString()), arguments);
+  /**
+   * Starts a runnable jar.
+   *
+   * @param options of the JVM, apart from its heap
+   */
+  public static ChildJvm ofJar(
+      Path log, String heap, List<String> options, Path jar, List<String> arguments) {
+    return start(log, heap, options, List.of("-jar", jar.toString()), arguments);
+  }
+
+  /** Runs a runnable jar to its end. */
+  public static void runJar(Path log, List<String> options, Path jar, List<String> arguments) {
+    List<String> command = new ArrayList<>(List.of(JAVA));
+    command.addAll(options);
+    command.addAll(List.of("-jar", jar.toString()));
+    command.addAll(arguments);
+    Process process = start(log, command);
+    try {
+      if (process.waitFor() != 0) {
+        throw new IllegalStateException(jar + " has failed, see " + log);
+      }
+    } catch (InterruptedException e) {
+      process.destroyForcibly();
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
   }
 
   private static ChildJvm start(
-      Path log, String heap, List<String> program, List<String> arguments) {
+      Path log, String heap, List<String> options, List<String> program, List<String> arguments) {
     Path pauses = log.resolveSibling(log.getFileName() + ".gc");
     List<String> command = new ArrayList<>(List.of(JAVA, "-Xmx" + heap));
     command.add("-Xlog:gc:file=" + pauses + ":uptime");
+    command.addAll(options);
     command.addAll(program);
     command.addAll(arguments);
+    return new ChildJvm(start(log, command), new GcPauses(pauses));
+  }
+
+  private static Process start(Path log, List<String> command) {
     try {
-      return new ChildJvm(
-          new ProcessBuilder(command)
-              .redirectErrorStream(true)
-              .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
-              .start(),
-          new GcPauses(pauses));
+      return new ProcessBuilder(command)
+          .redirectErrorStream(true)
+          .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
+          .start();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
