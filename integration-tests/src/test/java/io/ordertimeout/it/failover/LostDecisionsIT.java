@@ -53,6 +53,33 @@ class LostDecisionsIT extends FailoverFixture {
     }
   }
 
+  /** After the failover, the order is due in an hour again, until its cancellation is restored. */
+  @Test
+  void aRestoredCancellationLeavesTheWheelWithoutARepair() {
+    try (Service service =
+        scenario()
+            .startService(
+                "order-timeout.reconciler.interval", "1s",
+                "order-timeout.reconciler.confirm-after", "100ms")) {
+      createPending(List.of("order"));
+      scenario().awaitQuiet();
+      pair().cutReplication();
+      PublishedEvent published = cancel("order");
+
+      pair().failOver();
+
+      scenario().awaitState("order", "CANCELLED");
+      await("the wheel without the order")
+          .atMost(PATIENCE)
+          .until(
+              () ->
+                  service.ownedShards() == Scenario.PARTITIONS
+                      && service.gauge("order.timeout.pending") == 0);
+      assertThat(service.counter("order.timeout.repaired")).isZero();
+      assertCancelledAs(published);
+    }
+  }
+
   @Test
   void aPaymentThatWaitsForPostgresMeetsTheLostCancellation() {
     try (Service service = scenario().startService()) {

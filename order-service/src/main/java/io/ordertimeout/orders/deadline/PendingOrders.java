@@ -72,10 +72,10 @@ public class PendingOrders {
       """
           .formatted(GIVEN, IS_PENDING, ParkedOrders.NOT_PARKED);
 
-  private static final String SUSPENDED_OR_SETTLED_ELSEWHERE =
+  private static final String LEFT_WITHOUT_NOTICE =
       """
       select id from order_deadline d
-      where %s and (d.settled_in is not null or not (%s))
+      where %s and (d.settled_in is not null or d.decided_at < :since::timestamptz or not (%s))
       """
           .formatted(GIVEN, ParkedOrders.NOT_PARKED);
 
@@ -137,14 +137,19 @@ public class PendingOrders {
 
   /**
    * Returns those of the orders that left the pending ones without notice to the owner of their
-   * shard: they are parked, or a payment or closing in another partition settled them.
+   * shard: they are parked, or a payment or closing in another partition settled them, or a
+   * decision was restored that Postgres had lost.
+   *
+   * @param since when the owner began to read the shard's pending orders; a decision from before
+   *     was lost at that time
    */
-  public Set<Long> leftWithoutNotice(int shard, long[] ids) {
+  public Set<Long> leftWithoutNotice(int shard, long[] ids, Instant since) {
     return Set.copyOf(
         client
-            .sql(SUSPENDED_OR_SETTLED_ELSEWHERE)
+            .sql(LEFT_WITHOUT_NOTICE)
             .param("ids", ids)
             .param("shard", shard)
+            .param("since", parameter(since))
             .query(Long.class)
             .list());
   }

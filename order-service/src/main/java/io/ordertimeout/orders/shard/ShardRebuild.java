@@ -11,6 +11,7 @@ import io.ordertimeout.orders.deadline.PendingOrders.Page;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -59,9 +60,13 @@ class ShardRebuild {
             .register(meters);
   }
 
-  /** Starts to rebuild the shard, which must be open for loading. */
-  Progress start(int shard, ShardedTimers timers) {
-    Progress progress = new Progress(shard, timers);
+  /**
+   * Starts to rebuild the shard, which must be open for loading.
+   *
+   * @param now the time by Postgres's clock
+   */
+  Progress start(int shard, ShardedTimers timers, Instant now) {
+    Progress progress = new Progress(shard, timers, now);
     threads.execute(progress::loadPage);
     return progress;
   }
@@ -76,15 +81,22 @@ class ShardRebuild {
 
     private final int shard;
     private final ShardedTimers timers;
+    private final Instant startedAt;
     private final long startNanos = System.nanoTime();
     private @Nullable Cursor cursor;
     private long loaded;
     private volatile boolean cancelled;
     private volatile boolean done;
 
-    private Progress(int shard, ShardedTimers timers) {
+    private Progress(int shard, ShardedTimers timers, Instant startedAt) {
       this.shard = shard;
       this.timers = timers;
+      this.startedAt = startedAt;
+    }
+
+    /** Before this time, by Postgres's clock, nothing was read for the wheel. */
+    Instant startedAt() {
+      return startedAt;
     }
 
     boolean isDone() {

@@ -15,6 +15,7 @@ import io.ordertimeout.orders.relay.OutboxRelay;
 import io.ordertimeout.orders.suspension.ExpiryHolds;
 import io.ordertimeout.orders.watermark.PaymentWatermark;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -120,7 +121,8 @@ public class Shards implements SmartLifecycle {
     timers.openForLoading(shard);
     relay.adopt(shard);
     readBack.adopt(shard);
-    Ownership ownership = new Ownership(shard, rebuild.start(shard, timers), register(shard));
+    Ownership ownership =
+        new Ownership(shard, rebuild.start(shard, timers, clock.now()), register(shard));
     owned.put(shard, ownership);
     return ownership;
   }
@@ -134,7 +136,7 @@ public class Shards implements SmartLifecycle {
           watermark.close(shard);
           watermark.open(shard);
           timers.openForLoading(shard);
-          ownership.rebuild = rebuild.start(shard, timers);
+          ownership.rebuild = rebuild.start(shard, timers, clock.now());
         });
   }
 
@@ -263,6 +265,15 @@ public class Shards implements SmartLifecycle {
   @Nullable ShardedTimers timersIfComplete(int shard) {
     Ownership ownership = owned.get(shard);
     return ownership != null && ownership.rebuild.isDone() ? timers : null;
+  }
+
+  /**
+   * Before this time, by Postgres's clock, nothing was read for the shard's wheel; far in the past
+   * if the shard is not owned.
+   */
+  Instant builtSince(int shard) {
+    Ownership ownership = owned.get(shard);
+    return ownership == null ? Instant.EPOCH : ownership.rebuild.startedAt();
   }
 
   /** The current time of the wheels: Postgres's clock minus the settlement grace. */

@@ -210,9 +210,12 @@ class WheelReconciler extends PeriodicLoop {
     }
   }
 
-  /** Another instance may have parked an order or, in another partition, read its payment. */
+  /**
+   * Another instance may have parked an order or, in another partition, read its payment. And after
+   * Postgres has lost commits, an order can be pending again until its decision is read back.
+   */
   private long[] unexplained(int shard, long[] extra) {
-    Set<Long> explained = orders.leftWithoutNotice(shard, extra);
+    Set<Long> explained = orders.leftWithoutNotice(shard, extra, shards.builtSince(shard));
     return Arrays.stream(extra).filter(id -> !explained.contains(id)).toArray();
   }
 
