@@ -141,6 +141,8 @@ public record OrderTimeoutProperties(
    * @param instanceId unique name of this instance in the consumer group, stable across restarts
    *     (static membership): while the instance restarts, its shards are not reassigned; not set by
    *     default
+   * @param leaveOnStop whether an instance with such a name gives up its shards when it is stopped,
+   *     so that others take over immediately; after a crash, they wait for it nevertheless
    * @param threads number of consumer threads of this instance
    * @param batchSize maximum number of records stored in one transaction
    * @param startBack how far back in time reading starts on a partition that has neither a stored
@@ -157,6 +159,7 @@ public record OrderTimeoutProperties(
       @NotBlank @DefaultValue("order-timeout") String groupId,
       @DefaultValue("consumer") GroupProtocol groupProtocol,
       @Nullable String instanceId,
+      @DefaultValue("false") boolean leaveOnStop,
       @Min(1) @Max(64) @DefaultValue("1") int threads,
       @Min(1) @Max(50_000) @DefaultValue("2000") int batchSize,
       @DurationMin(seconds = 0) @DefaultValue("1h") Duration startBack,

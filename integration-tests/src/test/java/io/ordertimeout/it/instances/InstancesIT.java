@@ -154,6 +154,34 @@ class InstancesIT {
 
   @Test
   @Tag("faults")
+  void aNamedInstanceThatLeavesOnStopGivesUpItsShards() {
+    setSessionTimeout(Duration.ofSeconds(60));
+    try (Service staying = scenario.startService("order-timeout.intake.instance-id", "staying")) {
+      try (Service leaving =
+          scenario.startService(
+              "order-timeout.intake.instance-id",
+              "leaving",
+              "order-timeout.intake.leave-on-stop",
+              "true")) {
+        Instance.awaitShared(staying, leaving);
+      }
+      // It did not stay until its session times out.
+      assertThat(members()).containsExactly("staying-0");
+      staying.awaitOwnedShards(Scenario.PARTITIONS);
+    }
+  }
+
+  private List<String> members() {
+    return Scenario.get(scenario.admin().describeConsumerGroups(List.of(scenario.name())).all())
+        .values()
+        .stream()
+        .flatMap(group -> group.members().stream())
+        .map(member -> member.groupInstanceId().orElse(""))
+        .toList();
+  }
+
+  @Test
+  @Tag("faults")
   void anOrderPaidThroughAnotherInstanceLeavesTheWheelWithoutARepair() {
     String[] reconciling = {
       "order-timeout.reconciler.interval", "1s", "order-timeout.reconciler.confirm-after", "100ms"

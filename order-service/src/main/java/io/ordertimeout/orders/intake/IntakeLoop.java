@@ -21,6 +21,7 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.CloseOptions;
+import org.apache.kafka.clients.consumer.CloseOptions.GroupMembershipOperation;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.InvalidOffsetException;
@@ -60,6 +61,8 @@ final class IntakeLoop implements Runnable {
   /** A consumer that is replaced may have lost its group, which cannot answer it then. */
   private static final CloseOptions QUICK_CLOSE = CloseOptions.timeout(Duration.ofSeconds(5));
 
+  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(30);
+
   private final int number;
   private final StepHealth step;
   private final StepHealth commits;
@@ -87,6 +90,7 @@ final class IntakeLoop implements Runnable {
   /** The positions that Postgres contains, as far as this loop knows; confined to this thread. */
   private final KnownPositions known = new KnownPositions();
 
+  private final CloseOptions finalClose;
   private final HeldBackPartitions heldBack;
   private final PaymentsFirst paymentsFirst;
   private long comparedNanos;
@@ -120,6 +124,12 @@ final class IntakeLoop implements Runnable {
     this.intake = intake;
     this.shards = shards;
     this.topics = properties.topics();
+    this.finalClose =
+        CloseOptions.timeout(CLOSE_TIMEOUT)
+            .withGroupMembershipOperation(
+                properties.intake().leaveOnStop()
+                    ? GroupMembershipOperation.LEAVE_GROUP
+                    : GroupMembershipOperation.DEFAULT);
     this.paymentsFirst =
         new PaymentsFirst(topics.created(), properties.intake().batchSize(), shards::awaitStored);
     this.meters = meters;
@@ -258,7 +268,7 @@ final class IntakeLoop implements Runnable {
     ReplacementReason reason = replacement;
     if (reason == null) {
       // Revokes the partitions, which commits what is stored and releases the shards.
-      consumer.close();
+      consumer.close(finalClose);
     } else {
       log.info("Replacing consumer {}; reason: {}", number, reason);
       replacements(reason).increment();
