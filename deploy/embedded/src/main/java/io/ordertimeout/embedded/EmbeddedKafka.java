@@ -17,8 +17,10 @@ import java.util.stream.IntStream;
 import kafka.server.KafkaConfig;
 import kafka.server.KafkaRaftServer;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.security.auth.KafkaPrincipal;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
 import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.metadata.authorizer.StandardAuthorizer;
 import org.apache.kafka.metadata.storage.Formatter;
 import org.apache.kafka.server.common.MetadataVersion;
 import org.jspecify.annotations.Nullable;
@@ -106,7 +108,10 @@ public final class EmbeddedKafka implements AutoCloseable {
     this(directory, preferredPort, null, List.of(), null, null);
   }
 
-  /** Creates a broker with secured listeners in addition to the plaintext one. */
+  /**
+   * Creates a broker with secured listeners in addition to the plaintext one. Who authenticates
+   * there needs access rights (ACLs); who uses the plaintext one may do everything.
+   */
   public EmbeddedKafka(Path directory, int preferredPort, List<SecuredListener> secured)
       throws IOException {
     this(directory, preferredPort, null, secured, null, null);
@@ -258,6 +263,10 @@ public final class EmbeddedKafka implements AutoCloseable {
       protocols += "," + listener.name() + ":" + listener.protocol();
       String prefix = "listener.name." + listener.name().toLowerCase(Locale.ROOT) + ".";
       listener.settings().forEach((name, value) -> settings.setProperty(prefix + name, value));
+    }
+    if (!secured.isEmpty()) {
+      settings.setProperty("authorizer.class.name", StandardAuthorizer.class.getName());
+      settings.setProperty("super.users", String.valueOf(KafkaPrincipal.ANONYMOUS));
     }
     String advertised = listeners;
     if (proxied != null) {

@@ -6,14 +6,18 @@ import static org.awaitility.Awaitility.await;
 import io.netty.pkitesting.X509Bundle;
 import io.ordertimeout.embedded.EmbeddedKafka;
 import io.ordertimeout.embedded.Ports;
+import io.ordertimeout.it.kubernetes.Chart;
 import io.ordertimeout.it.support.LogCapture;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.TestEnvironment;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -22,6 +26,13 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.ScramCredentialInfo;
 import org.apache.kafka.clients.admin.ScramMechanism;
 import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
+import org.apache.kafka.common.acl.AccessControlEntry;
+import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.acl.AclPermissionType;
+import org.apache.kafka.common.resource.PatternType;
+import org.apache.kafka.common.resource.ResourcePattern;
+import org.apache.kafka.common.resource.ResourceType;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -31,10 +42,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.test.system.CapturedOutput;
+import tools.jackson.databind.JsonNode;
 
 /**
  * Kafka over TLS, with password or certificate authentication. The service knows no other address,
- * so each of its clients has to use the settings.
+ * so each of its clients has to use the settings; and it has only the rights that the chart for
+ * Kubernetes grants it.
  */
 @Tag("faults")
 @ExtendWith(LogCapture.class)
@@ -43,6 +56,8 @@ class SecuredKafkaIT {
 
   private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final String USER = "order-timeout";
+  private static final String JAAS_CONFIG =
+      "org.apache.kafka.common.security.scram.ScramLoginModule required username=\"%s\" password=\"%s\";";
 
   @TempDir private static Path directory;
 
@@ -198,10 +213,115 @@ class SecuredKafkaIT {
     assertThat(service.isReady()).isFalse();
   }
 
+  @Test
+  void theChartsConfigurationConnectsWithAPassword(CapturedOutput output) throws IOException {
+    String password = password();
+    try (Scenario scenario = scenario(passwordPort)) {
+      changePassword(scenario, password);
+      try (Service service =
+          scenario.startService(
+              byChart(
+                  Map.of("kafka.tls.caSecret", "ca", "kafka.sasl.existingSecret", "user"),
+                  Map.of("kafka-ca/ca.crt", authority.certificateIn(directory)),
+                  "spring.kafka.properties.sasl.jaas.config",
+                  JAAS_CONFIG.formatted(USER, password)))) {
+        service.awaitReady(true);
+        OrderFlow.assertOnlyUnpaidOrdersAreCancelled(scenario);
+      }
+    }
+    Secrets.of(password).assertNotIn(output);
+  }
+
+  @Test
+  void theChartsConfigurationConnectsWithACertificate(CapturedOutput output) throws Exception {
+    String password = password();
+    Path keys = directory.resolve("user.p12");
+    try (OutputStream file = Files.newOutputStream(keys)) {
+      client.toKeyStore(password.toCharArray()).store(file, password.toCharArray());
+    }
+    try (Scenario scenario = scenario(certificatePort);
+        Service service =
+            scenario.startService(
+                byChart(
+                    Map.of("kafka.tls.caSecret", "ca", "kafka.tls.clientSecret", "user"),
+                    Map.of(
+                        "kafka-ca/ca.crt",
+                        authority.certificateIn(directory),
+                        "kafka-client/user.p12",
+                        keys),
+                    "spring.kafka.properties.ssl.keystore.password",
+                    password))) {
+      service.awaitReady(true);
+      OrderFlow.assertOnlyUnpaidOrdersAreCancelled(scenario);
+    }
+    Secrets.of(password).assertNotIn(output);
+  }
+
+  /** The settings that the chart renders, with the mounted files elsewhere. */
+  private static String[] byChart(
+      Map<String, Object> values, Map<String, Path> files, String... secrets) {
+    Map<String, Object> all = new HashMap<>(values);
+    all.put("kafka.tls.enabled", true);
+    Map<String, String> properties = Chart.render(all).properties();
+    List<String> settings = new ArrayList<>(List.of("POD_NAME", "order-timeout-0"));
+    properties.forEach(
+        (name, value) -> {
+          if (name.startsWith("spring.kafka.properties.") || name.startsWith("order-timeout.")) {
+            settings.add(name);
+            String replaced = value;
+            for (Map.Entry<String, Path> file : files.entrySet()) {
+              replaced = replaced.replace("/secrets/" + file.getKey(), file.getValue().toString());
+            }
+            settings.add(replaced);
+          }
+        });
+    return settings(settings.toArray(String[]::new), secrets);
+  }
+
   private static Scenario scenario(int port) {
-    return Scenario.on(
-        open,
-        new TestEnvironment("127.0.0.1:" + port, open.jdbcUrl(), open.username(), open.password()));
+    Scenario scenario =
+        Scenario.on(
+            open,
+            new TestEnvironment(
+                "127.0.0.1:" + port, open.jdbcUrl(), open.username(), open.password()));
+    grantRights(scenario);
+    return scenario;
+  }
+
+  /** Grants both users what the chart's user of Kafka is granted. */
+  private static void grantRights(Scenario scenario) {
+    Map<String, Object> values = new HashMap<>();
+    values.put("strimzi.user.enabled", true);
+    values.put("strimzi.cluster", "shop");
+    scenario.topics().settings().forEach((name, value) -> values.put("config." + name, value));
+    values.put("config.order-timeout.intake.group-id", scenario.name());
+    List<AclBinding> rights = new ArrayList<>();
+    for (JsonNode acl : Chart.render(values).only("KafkaUser").at("/spec/authorization/acls")) {
+      ResourcePattern resource =
+          new ResourcePattern(
+              ResourceType.fromString(acl.at("/resource/type").asString()),
+              acl.at("/resource/name").asString(),
+              acl.at("/resource/patternType").asString("").equals("prefix")
+                  ? PatternType.PREFIXED
+                  : PatternType.LITERAL);
+      for (JsonNode operation : acl.path("operations")) {
+        for (String user : List.of(USER, "CN=" + USER)) {
+          rights.add(
+              new AclBinding(
+                  resource,
+                  new AccessControlEntry(
+                      "User:" + user,
+                      "*",
+                      operation(operation.asString()),
+                      AclPermissionType.ALLOW)));
+        }
+      }
+    }
+    Scenario.get(scenario.admin().createAcls(rights).all());
+  }
+
+  private static AclOperation operation(String strimzi) {
+    return AclOperation.fromString(strimzi.replaceAll("([a-z])([A-Z])", "$1_$2"));
   }
 
   private static String[] byPassword(CertificateAuthority trusted, String password)
@@ -211,8 +331,7 @@ class SecuredKafkaIT {
         "spring.kafka.properties.sasl.mechanism",
         "SCRAM-SHA-512",
         "spring.kafka.properties.sasl.jaas.config",
-        "org.apache.kafka.common.security.scram.ScramLoginModule required username=\"%s\" password=\"%s\";"
-            .formatted(USER, password));
+        JAAS_CONFIG.formatted(USER, password));
   }
 
   private static String[] byCertificate() throws IOException {

@@ -1,0 +1,85 @@
+package io.ordertimeout.it.kubernetes;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.introspect.Annotated;
+import com.fasterxml.jackson.databind.introspect.JacksonAnnotationIntrospector;
+import io.fabric8.openshift.api.model.monitoring.v1.PrometheusRule;
+import io.fabric8.openshift.api.model.monitoring.v1.ServiceMonitor;
+import io.kubernetes.client.openapi.JSON;
+import io.kubernetes.client.openapi.models.V1ConfigMap;
+import io.kubernetes.client.openapi.models.V1Ingress;
+import io.kubernetes.client.openapi.models.V1NetworkPolicy;
+import io.kubernetes.client.openapi.models.V1PodDisruptionBudget;
+import io.kubernetes.client.openapi.models.V1Secret;
+import io.kubernetes.client.openapi.models.V1Service;
+import io.kubernetes.client.openapi.models.V1StatefulSet;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** What Kubernetes and the Prometheus operator accept: an unknown field is an error. */
+final class Schemas {
+
+  private static final Map<String, Class<?>> KUBERNETES =
+      Map.of(
+          "v1/ConfigMap", V1ConfigMap.class,
+          "v1/Secret", V1Secret.class,
+          "v1/Service", V1Service.class,
+          "apps/v1/StatefulSet", V1StatefulSet.class,
+          "policy/v1/PodDisruptionBudget", V1PodDisruptionBudget.class,
+          "networking.k8s.io/v1/NetworkPolicy", V1NetworkPolicy.class,
+          "networking.k8s.io/v1/Ingress", V1Ingress.class);
+
+  private static final Map<String, Class<?>> MONITORING =
+      Map.of(
+          "monitoring.coreos.com/v1/ServiceMonitor", ServiceMonitor.class,
+          "monitoring.coreos.com/v1/PrometheusRule", PrometheusRule.class);
+
+  private static final ObjectMapper STRICT =
+      new ObjectMapper()
+          .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+          .setAnnotationIntrospector(
+              new JacksonAnnotationIntrospector() {
+                // The models would keep unknown fields there.
+                @Override
+                public Boolean hasAnySetter(Annotated annotated) {
+                  return false;
+                }
+              });
+
+  private Schemas() {}
+
+  /** Whether there is a schema for the object's kind. */
+  static boolean know(JsonNode object) {
+    return KUBERNETES.containsKey(type(object)) || MONITORING.containsKey(type(object));
+  }
+
+  /**
+   * Parses an object of a known kind.
+   *
+   * @throws IllegalArgumentException if a field is unknown, missing or of a wrong type
+   */
+  static void validate(JsonNode object) {
+    Object parsed = parse(object);
+    if (parsed == null) {
+      throw new IllegalArgumentException(Chart.kind(object) + " is empty");
+    }
+  }
+
+  private static @Nullable Object parse(JsonNode object) {
+    Class<?> model = KUBERNETES.get(type(object));
+    try {
+      return model != null
+          ? JSON.deserialize(object.toString(), model)
+          : STRICT.readValue(object.toString(), MONITORING.get(type(object)));
+    } catch (RuntimeException | JsonProcessingException e) {
+      throw new IllegalArgumentException(Chart.kind(object) + ": " + e.getMessage(), e);
+    }
+  }
+
+  private static String type(JsonNode object) {
+    return object.path("apiVersion").asString() + "/" + Chart.kind(object);
+  }
+}
