@@ -12,11 +12,11 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Reads YAML files and rejects duplicate keys. */
-final class StrictYaml {
+public final class StrictYaml {
 
   private StrictYaml() {}
 
-  static JsonNode read(Path file) {
+  public static JsonNode read(Path file) {
     LoaderOptions strict = new LoaderOptions();
     strict.setAllowDuplicateKeys(false);
     try (Reader reader = Files.newBufferedReader(file)) {

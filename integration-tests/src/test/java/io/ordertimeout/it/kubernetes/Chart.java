@@ -164,6 +164,12 @@ public final class Chart {
       return found.get(0);
     }
 
+    /** The chart's own objects, without further ones from the values. */
+    Objects own() {
+      return new Objects(
+          all.stream().filter(o -> o.at("/metadata/labels").has("helm.sh/chart")).toList());
+    }
+
     /** The pods' template. */
     JsonNode pod() {
       return only("StatefulSet").at("/spec/template");

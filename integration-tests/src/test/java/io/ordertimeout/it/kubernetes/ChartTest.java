@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.marcnuri.helm.LintResult;
+import io.ordertimeout.it.docker.StrictYaml;
 import io.ordertimeout.it.kubernetes.Chart.Objects;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -61,7 +62,7 @@ class ChartTest {
 
   static Stream<Objects> renderings() {
     Stream<Objects> examples =
-        Stream.of("one-instance.yaml", "three-instances.yaml", "openshift.yaml")
+        Stream.of("one-instance.yaml", "three-instances.yaml", "openshift.yaml", "trial.yaml")
             .map(Chart::example)
             .map(Chart::render);
     // Each flag alone, each with every other, and all together.
@@ -94,8 +95,8 @@ class ChartTest {
         .forEach(
             objects -> {
               assertValid(objects);
-              assertConsistent(objects);
-              assertRestricted(objects);
+              assertConsistent(objects.own());
+              assertRestricted(objects.own());
             });
   }
 
@@ -103,9 +104,11 @@ class ChartTest {
     assertThat(objects.all())
         .extracting(object -> Chart.kind(object) + "/" + Chart.name(object))
         .doesNotHaveDuplicates();
-    for (JsonNode object : objects.all()) {
+    for (JsonNode object : objects.own().all()) {
       assertThat(object.at("/metadata/labels/app.kubernetes.io~1name").asString())
           .isEqualTo("order-timeout");
+    }
+    for (JsonNode object : objects.all()) {
       if (Schemas.know(object)) {
         Schemas.validate(object);
       } else {
@@ -464,6 +467,63 @@ class ChartTest {
     assertThatThrownBy(() -> Schemas.validate(monitor)).hasMessageContaining("paht");
   }
 
+  /** The servers of the trial have the settings of those in the Compose file. */
+  @Test
+  void theTrialBringsWhatTheServiceConnectsTo() {
+    Objects objects = Chart.render(Chart.example("trial.yaml"));
+    JsonNode compose = StrictYaml.read(Chart.DIRECTORY.resolve("../docker/compose.yaml"));
+
+    for (String server : List.of("postgres", "kafka")) {
+      JsonNode container = container(objects, "trial-" + server);
+      JsonNode service = compose.at("/services/" + server);
+      assertThat(container.path("image")).isEqualTo(service.path("image"));
+      Map<String, String> environment = environment(container);
+      for (String name : service.path("environment").propertyNames()) {
+        if (!name.contains("LISTENER") && !name.contains("VOTERS") && !name.contains("PASSWORD")) {
+          assertThat(environment)
+              .as(name)
+              .containsEntry(name, service.at("/environment/" + name).asString());
+        }
+      }
+    }
+    JsonNode spring = objects.configuration().path("spring");
+    assertThat(spring.at("/kafka/bootstrap-servers").asString())
+        .isEqualTo(address(objects, "trial-kafka"));
+    assertThat(environment(container(objects, "trial-kafka")))
+        .containsEntry(
+            "KAFKA_ADVERTISED_LISTENERS", "CLIENTS://" + address(objects, "trial-kafka"));
+    assertThat(spring.at("/datasource/url").asString())
+        .isEqualTo(
+            "jdbc:postgresql://%s/%s",
+            address(objects, "trial-postgres"),
+            environment(container(objects, "trial-postgres")).get("POSTGRES_DB"));
+    Set<String> keys =
+        stream(objects.own().container().path("env"))
+            .map(variable -> variable.at("/valueFrom/secretKeyRef"))
+            .filter(JsonNode::isObject)
+            .map(key -> key.path("name").asString() + "/" + key.path("key").asString())
+            .collect(Collectors.toSet());
+    JsonNode secret = objects.only("Secret");
+    assertThat(keys).containsExactly(Chart.name(secret) + "/password");
+    assertThat(secret.path("stringData").propertyNames()).containsExactly("password");
+  }
+
+  private static JsonNode container(Objects objects, String set) {
+    return objects.of("StatefulSet").stream()
+        .filter(object -> Chart.name(object).equals(set))
+        .findFirst()
+        .orElseThrow()
+        .at("/spec/template/spec/containers/0");
+  }
+
+  private static String address(Objects objects, String service) {
+    return objects.of("Service").stream()
+        .filter(object -> Chart.name(object).equals(service))
+        .map(object -> service + ":" + object.at("/spec/ports/0/port").asInt())
+        .findFirst()
+        .orElseThrow();
+  }
+
   @Test
   void furtherObjectsAreRenderedAsTemplates() {
     Objects objects =
@@ -489,7 +549,11 @@ class ChartTest {
   }
 
   private static Map<String, String> environment(Objects objects) {
-    return stream(objects.container().path("env"))
+    return environment(objects.container());
+  }
+
+  private static Map<String, String> environment(JsonNode container) {
+    return stream(container.path("env"))
         .filter(variable -> variable.has("value"))
         .collect(
             Collectors.toMap(
