@@ -1,6 +1,7 @@
 package io.ordertimeout.orders;
 
 import jakarta.validation.Valid;
+import jakarta.validation.constraints.AssertTrue;
 import jakarta.validation.constraints.DecimalMin;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
@@ -8,6 +9,7 @@ import jakarta.validation.constraints.NotBlank;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.hibernate.validator.constraints.time.DurationMax;
 import org.hibernate.validator.constraints.time.DurationMin;
 import org.jspecify.annotations.Nullable;
@@ -47,12 +49,21 @@ public record OrderTimeoutProperties(
     @Valid @DefaultValue Api api,
     @Valid @DefaultValue Audit audit) {
 
+  @AssertTrue(
+      message =
+          "topics.created, .paid and .closed must differ, or intake.types must list types of events"
+              + " for created, paid and closed orders")
+  boolean isEveryEventRecognizable() {
+    return topics.inputs().size() == 3 || intake.types().areUsed();
+  }
+
   /**
    * Topics.
    *
    * @param created input topic of created orders
-   * @param paid input topic of payments
-   * @param closed input topic of orders closed elsewhere
+   * @param paid input topic of payments; may be the same as that of created orders, if intake.types
+   *     tells them apart
+   * @param closed input topic of orders closed elsewhere; may also be the same
    * @param cancelled output topic of cancelled orders
    * @param conflict output topic of payments whose order was already cancelled or closed
    * @param deadLetterSuffix suffix that turns the name of an input topic into that of its
@@ -77,7 +88,12 @@ public record OrderTimeoutProperties(
 
     /** The input topics, all of which have the same number of partitions. */
     public Set<String> inputs() {
-      return Set.of(created, paid, closed);
+      return Set.copyOf(List.of(created, paid, closed));
+    }
+
+    /** Whether payments or closings are in the topic. */
+    public boolean settles(String topic) {
+      return topic.equals(paid) || topic.equals(closed);
     }
 
     /** The name of the dead-letter topic of an input topic. */
@@ -153,6 +169,8 @@ public record OrderTimeoutProperties(
    *     brokers answer, before the instances move to the next generation of the group
    * @param advanceGeneration whether the instances move to the next generation of the group
    *     automatically; if not, an operator has to call the API
+   * @param formats how the records of each topic contain their events
+   * @param types how an event's type is determined, if not by its topic
    * @param fields names of the fields of the incoming events
    */
   public record Intake(
@@ -166,7 +184,64 @@ public record OrderTimeoutProperties(
       @DurationMin(seconds = 0) @DurationMax(seconds = 30) @DefaultValue("2s") Duration warmUp,
       @DurationMin(seconds = 10) @DefaultValue("60s") Duration coordinatorTimeout,
       @DefaultValue("true") boolean advanceGeneration,
+      @Valid @DefaultValue Formats formats,
+      @Valid @DefaultValue Types types,
       @Valid @DefaultValue Fields fields) {}
+
+  /**
+   * The formats of the input topics.
+   *
+   * @param created format of the topic of created orders: json, cloudevents, debezium or outbox
+   * @param paid format of the topic of payments, if it is another one
+   * @param closed format of the topic of orders closed elsewhere, if it is another one
+   */
+  public record Formats(
+      @DefaultValue("json") Format created,
+      @DefaultValue("json") Format paid,
+      @DefaultValue("json") Format closed) {}
+
+  /** How a record contains its event. */
+  public enum Format {
+    /** The value is the event, a JSON object. */
+    JSON,
+    /** CloudEvents, structured or binary; their data is the event. */
+    CLOUDEVENTS,
+    /** A change of a table, as Debezium publishes it; the new row is the event. */
+    DEBEZIUM,
+    /** Debezium's outbox event router; the payload is the event, as JSON or as text with JSON. */
+    OUTBOX
+  }
+
+  /**
+   * The types of events, for topics with several. If any are listed, the type of every event is
+   * looked up in these lists, and its topic does not matter.
+   *
+   * @param from where the type is: a field or JSON Pointer of the event, or header: and the name of
+   *     a header; by default, where the format has it
+   * @param created types of created orders
+   * @param paid types of payments
+   * @param closed types of orders closed elsewhere
+   * @param ignored types that do not matter, or * for all others; an event of any other type is a
+   *     dead letter, and its order is not cancelled, because it may have been paid
+   */
+  public record Types(
+      @Nullable String from,
+      @DefaultValue Set<String> created,
+      @DefaultValue Set<String> paid,
+      @DefaultValue Set<String> closed,
+      @DefaultValue Set<String> ignored) {
+
+    @AssertTrue(message = "a type may be listed only once")
+    boolean isEveryTypeUnambiguous() {
+      return Stream.of(created, paid, closed, ignored).mapToInt(Set::size).sum()
+          == Stream.of(created, paid, closed, ignored).flatMap(Set::stream).distinct().count();
+    }
+
+    /** Whether events are told apart by their types. */
+    public boolean areUsed() {
+      return !created.isEmpty() || !paid.isEmpty() || !closed.isEmpty();
+    }
+  }
 
   /** Kafka's rebalance protocols. */
   public enum GroupProtocol {
@@ -187,6 +262,8 @@ public record OrderTimeoutProperties(
    * @param channel field of the sales channel
    * @param paymentMethod field of the payment method
    * @param amount field of the amount, an object with the fields value and currency
+   * @param currency field of the amount's currency, if the amount is a number or text; not set by
+   *     default
    * @param paymentId field of the payment's id
    * @param paidAt field of the time when the payment was made
    * @param closedAt field of the time when the order was closed
@@ -200,6 +277,7 @@ public record OrderTimeoutProperties(
       @NotBlank @DefaultValue("channel") String channel,
       @NotBlank @DefaultValue("paymentMethod") String paymentMethod,
       @NotBlank @DefaultValue("amount") String amount,
+      @Nullable String currency,
       @NotBlank @DefaultValue("paymentId") String paymentId,
       @NotBlank @DefaultValue("paidAt") String paidAt,
       @NotBlank @DefaultValue("closedAt") String closedAt,
@@ -226,7 +304,8 @@ public record OrderTimeoutProperties(
    * @param maxRate maximum number of orders that this instance decides per second, to spread the
    *     backlog after an outage; 0 for no limit
    * @param watermarkScope which payments must be read before an order is cancelled: those of its
-   *     shard, or those of all shards (for producers that partition differently)
+   *     shard, or those of all shards (for producers that partition differently, or by other keys
+   *     than the order id)
    * @param afterOutage how orders are treated whose deadline passed during an outage
    * @param outageAfter how long a shard must be without Kafka, Postgres or an owner to count as an
    *     outage

@@ -74,6 +74,35 @@ class OrderTimeoutPropertiesTest {
   }
 
   @Test
+  void topicsWithSeveralEventsRequireTypes() {
+    context
+        .withPropertyValues("order-timeout.topics.paid=order-created")
+        .run(
+            failed ->
+                assertThat(failed)
+                    .getFailure()
+                    .rootCause()
+                    .message()
+                    .contains("must differ, or intake.types must list types"));
+    context
+        .withPropertyValues(
+            "order-timeout.topics.paid=order-created",
+            "order-timeout.intake.types.created=a",
+            "order-timeout.intake.types.paid=b")
+        .run(started -> assertThat(started).hasNotFailed());
+    context
+        .withPropertyValues(
+            "order-timeout.intake.types.created=a", "order-timeout.intake.types.paid=a")
+        .run(
+            failed ->
+                assertThat(failed)
+                    .getFailure()
+                    .rootCause()
+                    .message()
+                    .contains("a type may be listed only once"));
+  }
+
+  @Test
   void policyRequiresNameAndTimeout() {
     context
         .withPropertyValues("order-timeout.deadline.policies[0].channel=web")

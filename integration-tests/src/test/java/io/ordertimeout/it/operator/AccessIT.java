@@ -56,7 +56,7 @@ class AccessIT {
         assertRefused(endpoint, nobody.viewer(), 403);
         assertThat(call(endpoint, nobody.operator()).status())
             .as(endpoint.toString())
-            .isIn(200, 400, 404, 409);
+            .isIn(200, 400, 404, 409, 415);
       } else if (!endpoint.path().equals("/api/live")) {
         assertThat(call(endpoint, nobody.viewer()).status())
             .as(endpoint.toString())

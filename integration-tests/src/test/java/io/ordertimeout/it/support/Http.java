@@ -113,6 +113,14 @@ public final class Http {
         .until(() -> send(request), answer -> answer.status() != 503);
   }
 
+  /** Sends a POST request with a text. */
+  public Answer postText(String path, String text) {
+    return send(
+        request(path)
+            .header("Content-Type", "text/plain")
+            .POST(HttpRequest.BodyPublishers.ofString(text)));
+  }
+
   /** Sends a POST request with a form. */
   public Answer form(String path, String... fields) {
     return send(

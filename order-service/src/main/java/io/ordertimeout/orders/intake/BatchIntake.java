@@ -154,6 +154,7 @@ class BatchIntake {
     List<Event> events = new ArrayList<>();
     List<Faulty> faulty = new ArrayList<>();
     int replacedFields = 0;
+    int irrelevant = 0;
     Instant now = clock.now();
     for (ConsumerRecord<byte[], byte[]> record : records) {
       DecodedRecord decoded = decoder.decode(record, now);
@@ -168,6 +169,8 @@ class BatchIntake {
       } else if (decoded instanceof DecodedRecord.Undecodable undecodable) {
         faulty.add(
             new Faulty(record, undecodable.fault(), undecodable.orderInDoubt(), UNDECODABLE));
+      } else {
+        irrelevant++;
       }
     }
     Map<TopicPartition, HeldBack> heldBack = Map.of();
@@ -193,6 +196,7 @@ class BatchIntake {
       transactions.executeWithoutResult(status -> positions.advance(reached, known, layout));
     }
     metrics.countReplacedFields(replacedFields);
+    metrics.countIrrelevant(irrelevant);
     return heldBack;
   }
 
@@ -368,7 +372,7 @@ class BatchIntake {
 
   private String event(Sent letter) {
     String topic = letter.letter().record().topic();
-    if (topic.equals(topics.created())) {
+    if (!topics.settles(topic)) {
       return "created";
     }
     return topic.equals(topics.paid()) ? "paid" : "closed";

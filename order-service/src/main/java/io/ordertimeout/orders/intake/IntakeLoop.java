@@ -131,7 +131,7 @@ final class IntakeLoop implements Runnable {
                     ? GroupMembershipOperation.LEAVE_GROUP
                     : GroupMembershipOperation.DEFAULT);
     this.paymentsFirst =
-        new PaymentsFirst(topics.created(), properties.intake().batchSize(), shards::awaitStored);
+        new PaymentsFirst(topics::settles, properties.intake().batchSize(), shards::awaitStored);
     this.meters = meters;
     for (ReplacementReason reason : ReplacementReason.values()) {
       replacements(reason);
@@ -426,7 +426,7 @@ final class IntakeLoop implements Runnable {
   private void notifyShards(Map<TopicPartition, OffsetAndMetadata> positions) {
     positions.forEach(
         (partition, position) -> {
-          if (!partition.topic().equals(topics.created())) {
+          if (topics.settles(partition.topic())) {
             shards.stored(partition, position.offset());
           }
         });

@@ -22,6 +22,7 @@ class IntakeMetrics {
   private final Counter conflicts;
   private final Counter misplaced;
   private final Counter replacedFields;
+  private final Counter irrelevant;
   private final ActivityCounters activity;
   private final AmountMetrics amounts;
 
@@ -43,6 +44,11 @@ class IntakeMetrics {
             .description(
                 "Unusable fields of payments and closings, and unusable record timestamps in place of"
                     + " missing times, that were replaced")
+            .register(meters);
+    this.irrelevant =
+        Counter.builder("order.timeout.irrelevant.records")
+            .description(
+                "Records without an event that matters: of ignored types, deleted rows, tombstones")
             .register(meters);
     for (Outcome outcome : Outcome.values()) {
       // Registered at startup, because rate() misses an increase from absent to 1.
@@ -75,6 +81,10 @@ class IntakeMetrics {
 
   void countReplacedFields(int count) {
     replacedFields.increment(count);
+  }
+
+  void countIrrelevant(int count) {
+    irrelevant.increment(count);
   }
 
   private void count(String event, Map<Outcome, Integer> outcomes) {

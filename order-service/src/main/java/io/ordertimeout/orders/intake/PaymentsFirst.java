@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.TopicPartition;
@@ -21,18 +22,18 @@ final class PaymentsFirst {
   /** Longest wait for payments and closings that Kafka contains. */
   private static final Duration PATIENCE = Duration.ofMillis(20);
 
-  private final String created;
+  private final Predicate<String> settles;
   private final int batchSize;
   private final BooleanSupplier awaited;
   private boolean backlog;
 
   /**
-   * @param created the topic of the creations
+   * @param settles whether payments or closings are in a topic
    * @param batchSize the number of records at which a batch is full
    * @param awaited whether payments or closings that Kafka contains are awaited
    */
-  PaymentsFirst(String created, int batchSize, BooleanSupplier awaited) {
-    this.created = created;
+  PaymentsFirst(Predicate<String> settles, int batchSize, BooleanSupplier awaited) {
+    this.settles = settles;
     this.batchSize = batchSize;
     this.awaited = awaited;
   }
@@ -55,7 +56,7 @@ final class PaymentsFirst {
     Set<TopicPartition> paused = consumer.paused();
     List<TopicPartition> creations = new ArrayList<>();
     for (TopicPartition partition : consumer.assignment()) {
-      if (partition.topic().equals(created) && !paused.contains(partition)) {
+      if (!settles.test(partition.topic()) && !paused.contains(partition)) {
         creations.add(partition);
       }
     }

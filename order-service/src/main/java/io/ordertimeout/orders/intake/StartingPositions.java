@@ -261,7 +261,7 @@ class StartingPositions {
     if (stored != null) {
       positions.restart(partition, stored, start.offset(), layout);
     }
-    if (partition.topic().equals(topics.created())) {
+    if (!topics.settles(partition.topic())) {
       log.error("{}: {}. Orders created by the lost records are not watched", partition, loss);
     } else {
       holds.placeForLostRecords(

@@ -51,7 +51,8 @@ class EndOffsets {
     this.admin = admin;
     this.inputTopics = inputTopics;
     this.inputs = properties.topics().inputs();
-    this.settling = List.of(properties.topics().paid(), properties.topics().closed());
+    this.settling =
+        Stream.of(properties.topics().paid(), properties.topics().closed()).distinct().toList();
     this.always = properties.expiry().watermarkScope() == OrderTimeoutProperties.WatermarkScope.ALL;
   }
 

@@ -25,6 +25,9 @@ public sealed interface DecodedRecord {
   record Settled(OrderSettled event, @Nullable String fault, int replacedFields)
       implements DecodedRecord {}
 
+  /** A record without an event that matters, such as the deletion of a row. */
+  record Irrelevant() implements DecodedRecord {}
+
   /**
    * A record without a usable event: a dead letter.
    *

@@ -1,10 +1,9 @@
 package io.ordertimeout.orders.intake.decoding;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.OrderTimeoutProperties.WatermarkScope;
 import io.ordertimeout.orders.deadline.OrderCreated;
 import io.ordertimeout.orders.deadline.OrderSettled;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -12,11 +11,9 @@ import java.util.Arrays;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
-import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.DeserializationFeature;
-import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -30,8 +27,13 @@ public final class EventDecoder {
   private static final int MAX_PAYMENT_ID = 256;
   private static final int MAX_REASON = 1_024;
 
+  private static final DecodedRecord IRRELEVANT = new DecodedRecord.Irrelevant();
+
   private final OrderTimeoutProperties.Topics topics;
+  private final OrderTimeoutProperties.Formats formats;
   private final OrderTimeoutProperties.Fields names;
+  private final EventTypes types;
+  private final boolean isKeyTheOrderId;
   private final PaymentDeadlines deadlines;
   private final JsonMapper json =
       JsonMapper.builder(
@@ -47,14 +49,16 @@ public final class EventDecoder {
           .build();
 
   // Keeps every digit of an amount. Payments and closings have no amount, so they are parsed
-  // without
-  // it: then no number in them, however large, makes them unusable.
+  // without it: then no number in them, however large, makes them unusable.
   private final JsonMapper exactJson =
       json.rebuild().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS).build();
 
   EventDecoder(OrderTimeoutProperties properties, PaymentDeadlines deadlines) {
     this.topics = properties.topics();
+    this.formats = properties.intake().formats();
     this.names = properties.intake().fields();
+    this.types = new EventTypes(topics, properties.intake().types());
+    this.isKeyTheOrderId = properties.expiry().watermarkScope() == WatermarkScope.SHARD;
     this.deadlines = deadlines;
   }
 
@@ -66,85 +70,82 @@ public final class EventDecoder {
    */
   public DecodedRecord decode(
       ConsumerRecord<byte @Nullable [], byte @Nullable []> record, Instant now) {
+    RecordFormat format = format(record.topic());
+    EventKind kind = types.ofTopic(record.topic());
     try {
-      EventFields fields = fields(record);
-      String orderId = fields.text(names.orderId(), MAX_ORDER_ID);
-      if (orderId == null) {
-        throw new UnusableRecordException(names.orderId() + " is missing");
+      OpenedRecord opened = format.open(record, kind == EventKind.CREATED ? exactJson : json);
+      if (opened != null && kind == null) {
+        kind = types.of(record, opened);
+        opened = kind == EventKind.CREATED ? format.open(record, exactJson) : opened;
       }
-      String keyFault = keyFault(record.key(), orderId);
-      if (isCreated(record)) {
-        // The watermark of another partition does not cover the order's payment.
-        return keyFault == null
-            ? new DecodedRecord.Created(created(record, fields, orderId, now))
-            : new DecodedRecord.Undecodable(keyFault + "; the order is not watched", null);
-      }
-      Instant recordedAt = RecordTime.of(record, now);
-      return settled(record, recordedAt, new LenientFields(fields, now), orderId, keyFault);
+      return opened == null || kind == null
+          ? IRRELEVANT
+          : decode(record, kind, new EventFields(opened.event(), opened.isRow()), now);
     } catch (UnusableRecordException e) {
-      return unusable(record, String.valueOf(e.getMessage()));
+      return unusable(record, kind, String.valueOf(e.getMessage()));
     }
   }
 
-  /** Even if a payment or closing cannot be decoded, its key identifies the order. */
-  private DecodedRecord unusable(ConsumerRecord<byte @Nullable [], ?> record, String fault) {
-    String orderId = isCreated(record) ? null : orderId(record.key());
+  private DecodedRecord decode(
+      ConsumerRecord<byte @Nullable [], ?> record, EventKind kind, EventFields fields, Instant now)
+      throws UnusableRecordException {
+    String orderId = fields.text(names.orderId(), MAX_ORDER_ID);
+    if (orderId == null) {
+      throw new UnusableRecordException(names.orderId() + " is missing");
+    }
+    String keyFault = keyFault(record, orderId);
+    if (kind == EventKind.CREATED) {
+      // The watermark of another partition does not cover the order's payment.
+      return keyFault == null
+          ? new DecodedRecord.Created(created(record, fields, orderId, now))
+          : new DecodedRecord.Undecodable(keyFault + "; the order is not watched", null);
+    }
+    Instant recordedAt = RecordTime.of(record, now);
+    return settled(record, kind, recordedAt, new LenientFields(fields, now), orderId, keyFault);
+  }
+
+  private RecordFormat format(String topic) {
+    OrderTimeoutProperties.Format format;
+    if (topic.equals(topics.created())) {
+      format = formats.created();
+    } else {
+      format = topic.equals(topics.paid()) ? formats.paid() : formats.closed();
+    }
+    return RecordFormat.valueOf(format.name());
+  }
+
+  /**
+   * Even if a payment or closing cannot be decoded, its key identifies the order.
+   *
+   * @param kind what the record tells; null if it may be anything
+   */
+  private DecodedRecord unusable(
+      ConsumerRecord<byte @Nullable [], ?> record, @Nullable EventKind kind, String fault) {
+    String orderId = kind == EventKind.CREATED ? null : orderIdOfKey(record);
     return orderId == null
         ? new DecodedRecord.Undecodable(fault, null)
         : new DecodedRecord.Undecodable(
             fault + "; the order of its key is parked, so not cancelled", orderId);
   }
 
-  private boolean isCreated(ConsumerRecord<?, ?> record) {
-    return record.topic().equals(topics.created());
+  private @Nullable String orderIdOfKey(ConsumerRecord<byte @Nullable [], ?> record) {
+    RecordFormat format = format(record.topic());
+    boolean isConnect = format == RecordFormat.DEBEZIUM || format == RecordFormat.OUTBOX;
+    return RecordKey.orderId(record.key(), isConnect, json);
   }
 
-  /** Returns the key as an order id; null if it cannot be one. */
-  private static @Nullable String orderId(byte @Nullable [] key) {
-    // A longer key cannot be an order id: a character takes at most four bytes.
-    if (key == null || key.length == 0 || key.length > 4 * MAX_ORDER_ID) {
+  private @Nullable String keyFault(ConsumerRecord<byte @Nullable [], ?> record, String orderId) {
+    if (!isKeyTheOrderId) {
       return null;
     }
-    try {
-      String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(key)).toString();
-      boolean fits = text.codePointCount(0, text.length()) <= MAX_ORDER_ID;
-      return fits && text.indexOf(0) < 0 ? text : null;
-    } catch (CharacterCodingException e) {
-      return null;
-    }
-  }
-
-  private EventFields fields(ConsumerRecord<?, byte @Nullable []> record)
-      throws UnusableRecordException {
-    byte @Nullable [] value = record.value();
-    if (value == null) {
-      throw new UnusableRecordException("the value is null (a tombstone)");
-    }
-    if (value.length == 0) {
-      throw new UnusableRecordException("the value is empty");
-    }
-    JsonNode root;
-    try {
-      root = (isCreated(record) ? exactJson : json).readTree(value);
-    } catch (JacksonException e) {
-      throw new UnusableRecordException("the value is not JSON: " + e.getOriginalMessage());
-    } catch (NumberFormatException e) {
-      // Jackson throws it unwrapped for an exponent beyond an int.
-      throw new UnusableRecordException("the value has an unusable number: " + e.getMessage());
-    }
-    if (!root.isObject()) {
-      throw new UnusableRecordException("the value is not a JSON object but " + root.getNodeType());
-    }
-    return new EventFields(root);
-  }
-
-  private static @Nullable String keyFault(byte @Nullable [] key, String orderId) {
+    byte[] key = record.key();
     if (key == null) {
       return "the key is missing, it has to be the order id";
     }
-    return Arrays.equals(key, orderId.getBytes(StandardCharsets.UTF_8))
-        ? null
-        : "the key is not the order id";
+    boolean same =
+        Arrays.equals(key, orderId.getBytes(StandardCharsets.UTF_8))
+            || orderId.equals(orderIdOfKey(record));
+    return same ? null : "the key is not the order id";
   }
 
   private OrderCreated created(
@@ -171,12 +172,13 @@ public final class EventDecoder {
         deadline.policy(),
         channel,
         paymentMethod,
-        fields.amount(names.amount()),
+        fields.amount(names.amount(), names.currency()),
         null);
   }
 
   private DecodedRecord settled(
       ConsumerRecord<?, ?> record,
+      EventKind kind,
       @Nullable Instant usableTime,
       LenientFields fields,
       String orderId,
@@ -184,7 +186,7 @@ public final class EventDecoder {
     // Any timestamp is accepted: rejecting a payment could cancel a paid order.
     Instant recordedAt = usableTime == null ? fields.now : usableTime;
     OrderSettled event;
-    if (record.topic().equals(topics.paid())) {
+    if (kind == EventKind.PAID) {
       String paymentId = fields.textOrElse(names.paymentId(), MAX_PAYMENT_ID, position(record));
       Instant paidAt = fields.instantOrElse(names.paidAt(), usableTime);
       event = new OrderSettled.Paid(orderId, record.partition(), recordedAt, paymentId, paidAt);

@@ -25,9 +25,14 @@ final class EventFields {
   private static final Pattern CURRENCY = Pattern.compile("[A-Za-z0-9]{1,10}");
 
   private final JsonNode root;
+  private final boolean isRow;
 
-  EventFields(JsonNode root) {
+  /**
+   * @param isRow whether ids may be numbers, and times numbers of units since 1970
+   */
+  EventFields(JsonNode root, boolean isRow) {
     this.root = root;
+    this.isRow = isRow;
   }
 
   /** A text of 1 to {@code maxLength} characters that Postgres can store, or null if absent. */
@@ -36,10 +41,10 @@ final class EventFields {
     if (node == null) {
       return null;
     }
-    if (!node.isString()) {
+    if (!node.isString() && !(isRow && node.isIntegralNumber())) {
       throw unusable(field, "is not a string", node);
     }
-    String text = node.stringValue();
+    String text = node.asString();
     int length = text.codePointCount(0, text.length());
     if (length < 1 || length > maxLength) {
       throw unusable(field, "has " + length + " characters, not 1 to " + maxLength, node);
@@ -60,6 +65,13 @@ final class EventFields {
     JsonNode node = find(field);
     if (node == null) {
       return null;
+    }
+    if (isRow && node.canConvertToLong() && node.isIntegralNumber()) {
+      Instant time = EpochTime.of(node.longValue());
+      if (time == null) {
+        throw unusable(field, "is no time in seconds or less since 1970", node);
+      }
+      return Micros.roundUp(time);
     }
     if (!node.isString()) {
       throw unusable(field, "is not a string with an ISO-8601 time", node);
@@ -87,14 +99,19 @@ final class EventFields {
     }
   }
 
-  /** An amount with a value and a currency, or null if absent. */
-  @Nullable Amount amount(String field) throws UnusableRecordException {
+  /**
+   * An amount with a value and a currency, or null if absent.
+   *
+   * @param currencyField where the currency is; null if it is beside the value
+   */
+  @Nullable Amount amount(String field, @Nullable String currencyField)
+      throws UnusableRecordException {
     JsonNode node = find(field);
     if (node == null) {
       return null;
     }
-    JsonNode value = node.path("value");
-    JsonNode currency = node.path("currency");
+    JsonNode value = currencyField == null ? node.path("value") : node;
+    JsonNode currency = currencyField == null ? node.path("currency") : at(currencyField);
     if (!currency.isString() || !CURRENCY.matcher(currency.stringValue()).matches()) {
       throw unusable(field, "has no usable currency", currency);
     }
@@ -115,8 +132,12 @@ final class EventFields {
   }
 
   private @Nullable JsonNode find(String field) {
-    JsonNode node = field.startsWith("/") ? root.at(field) : root.path(field);
+    JsonNode node = at(field);
     return node.isMissingNode() || node.isNull() ? null : node;
+  }
+
+  private JsonNode at(String field) {
+    return field.startsWith("/") ? root.at(field) : root.path(field);
   }
 
   private static UnusableRecordException unusable(String field, String fault, JsonNode node) {

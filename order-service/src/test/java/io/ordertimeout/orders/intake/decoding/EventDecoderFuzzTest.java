@@ -13,8 +13,12 @@ import io.ordertimeout.orders.deadline.OrderSettled;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Example;
@@ -45,6 +49,28 @@ class EventDecoderFuzzTest {
           .bindOrCreate("order-timeout", OrderTimeoutProperties.class);
   private final EventDecoder decoder =
       new EventDecoder(properties, new PaymentDeadlines(properties));
+
+  /** A decoder for each format; the last one by types. */
+  private static final List<EventDecoder> FORMATS =
+      Stream.of("json", "cloudevents", "debezium", "outbox", "typed")
+          .map(EventDecoderFuzzTest::decoderOf)
+          .toList();
+
+  private static EventDecoder decoderOf(String format) {
+    Map<String, String> settings = new HashMap<>();
+    boolean typed = format.equals("typed");
+    for (String topic : new String[] {"created", "paid", "closed"}) {
+      settings.put("order-timeout.intake.formats." + topic, typed ? "json" : format);
+    }
+    if (typed) {
+      settings.put("order-timeout.intake.types.from", "/reason");
+      settings.put("order-timeout.intake.types.created", "CUSTOMER");
+    }
+    OrderTimeoutProperties properties =
+        new Binder(new MapConfigurationPropertySource(settings))
+            .bindOrCreate("order-timeout", OrderTimeoutProperties.class);
+    return new EventDecoder(properties, new PaymentDeadlines(properties));
+  }
 
   @Property
   void randomBytesAreHandled(
@@ -77,6 +103,38 @@ class EventDecoderFuzzTest {
   @Provide
   Arbitrary<ConsumerRecord<byte @Nullable [], byte @Nullable []>> corrupted() {
     return HostileRecords.records(HostileRecords.corrupted());
+  }
+
+  @Property(tries = 2_000)
+  void everyFormatHandlesCorruptedEvents(
+      @ForAll("corrupted") ConsumerRecord<byte @Nullable [], byte @Nullable []> record,
+      @ForAll("envelopes") String envelope) {
+    byte @Nullable [] value = record.value();
+    String inner = value == null ? "null" : new String(value, UTF_8);
+    String text = JsonMapper.shared().writeValueAsString(inner);
+    byte[] wrapped = envelope.replace("EVENT", inner).replace("TEXT", text).getBytes(UTF_8);
+    for (EventDecoder each : FORMATS) {
+      for (byte @Nullable [] form : Arrays.asList(value, wrapped)) {
+        checkBounds(
+            new Decoded(
+                each.decode(
+                    HostileRecords.record(record.topic(), record.timestamp(), record.key(), form),
+                    RECORDED)));
+      }
+    }
+  }
+
+  @Provide
+  Arbitrary<String> envelopes() {
+    return Arbitraries.of(
+        "TEXT",
+        "{\"schema\":{},\"payload\":EVENT}",
+        "{\"schema\":{},\"payload\":TEXT}",
+        "{\"op\":\"c\",\"after\":EVENT}",
+        "{\"schema\":null,\"payload\":{\"op\":\"u\",\"after\":EVENT}}",
+        "{\"op\":EVENT,\"after\":EVENT}",
+        "{\"specversion\":\"1.0\",\"type\":\"t\",\"data\":EVENT}",
+        "{\"specversion\":\"1.0\",\"type\":EVENT,\"data_base64\":TEXT}");
   }
 
   @Property(tries = 2_000)
@@ -197,21 +255,32 @@ class EventDecoderFuzzTest {
         assertThat(fault).endsWith("it was applied nevertheless");
       }
     }
+    checkBounds(decoded);
+    if (created != null) {
+      assertThat(again(record, json(created)).created()).isEqualTo(withPolicy(created, "PAY_BY"));
+    }
+    if (settled != null) {
+      Decoded again = again(record, json(settled));
+      assertThat(again.settled()).isEqualTo(settled);
+      assertThat(again.replacedFields()).isZero();
+    }
+    return decoded;
+  }
+
+  private void checkBounds(Decoded decoded) {
+    OrderCreated created = decoded.created();
+    OrderSettled settled = decoded.settled();
+    String fault = decoded.fault();
     if (fault != null) {
       assertThat(fault).isNotBlank().hasSizeLessThanOrEqualTo(MAX_FAULT_LENGTH);
       assertThat(fault).doesNotContainPattern(UNPRINTABLE);
     }
     if (created != null) {
       checkBounds(created);
-      assertThat(again(record, json(created)).created()).isEqualTo(withPolicy(created, "PAY_BY"));
     }
     if (settled != null) {
       checkBounds(settled);
-      Decoded again = again(record, json(settled));
-      assertThat(again.settled()).isEqualTo(settled);
-      assertThat(again.replacedFields()).isZero();
     }
-    return decoded;
   }
 
   private void checkBounds(OrderCreated created) {

@@ -1,0 +1,171 @@
+package io.ordertimeout.orders.intake.decoding;
+
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.deadline.OrderCreated;
+import io.ordertimeout.orders.deadline.OrderSettled;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.record.TimestampType;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+
+/**
+ * Tells what the service would make of records, with its present configuration and without any
+ * effect. Thread-safe.
+ */
+@Component
+public class EventCheck {
+
+  /**
+   * A record.
+   *
+   * @param topic the input topic that it is meant for
+   * @param partition the partition
+   * @param timestampMillis its timestamp
+   * @param key its key, if it has one
+   * @param value its value, if it has one
+   * @param headers its headers
+   */
+  public record Sample(
+      String topic,
+      int partition,
+      long timestampMillis,
+      @Nullable String key,
+      @Nullable String value,
+      Map<String, String> headers) {}
+
+  /** What a record becomes. */
+  public enum Result {
+    /** A created order. */
+    CREATED,
+    /** A payment. */
+    PAID,
+    /** A closing. */
+    CLOSED,
+    /** Nothing, because it does not matter. */
+    IRRELEVANT,
+    /** A dead letter. */
+    DEAD_LETTER
+  }
+
+  /**
+   * What becomes of a record.
+   *
+   * @param result what it becomes
+   * @param orderId the order, as far as it is known
+   * @param deadline the payment deadline of a created order
+   * @param policy what set the deadline
+   * @param paymentId the id of a payment
+   * @param at when the order was created, paid or closed
+   * @param replacedFields number of unusable fields that are replaced
+   * @param fault why it is, or is also, a dead letter
+   */
+  public record Outcome(
+      Result result,
+      @Nullable String orderId,
+      @Nullable Instant deadline,
+      @Nullable String policy,
+      @Nullable String paymentId,
+      @Nullable Instant at,
+      int replacedFields,
+      @Nullable String fault) {}
+
+  private final EventDecoder decoder;
+  private final OrderTimeoutProperties.Topics topics;
+
+  EventCheck(EventDecoder decoder, OrderTimeoutProperties properties) {
+    this.decoder = decoder;
+    this.topics = properties.topics();
+  }
+
+  /**
+   * Decodes a record.
+   *
+   * @param now the time of its intake
+   * @throws IllegalArgumentException if its topic is not an input topic
+   */
+  public Outcome check(Sample sample, Instant now) {
+    if (!topics.inputs().contains(sample.topic)) {
+      throw new IllegalArgumentException(
+          "'%s' is not an input topic; the input topics are %s"
+              .formatted(sample.topic, new TreeSet<>(topics.inputs())));
+    }
+    DecodedRecord decoded = decoder.decode(record(sample), now);
+    if (decoded instanceof DecodedRecord.Created created) {
+      OrderCreated order = created.order();
+      return new Outcome(
+          Result.CREATED,
+          order.orderId(),
+          order.deadline(),
+          order.policy(),
+          null,
+          order.createdAt(),
+          0,
+          null);
+    }
+    if (decoded instanceof DecodedRecord.Settled settled) {
+      return settled(settled);
+    }
+    if (decoded instanceof DecodedRecord.Undecodable undecodable) {
+      return new Outcome(
+          Result.DEAD_LETTER,
+          undecodable.orderInDoubt(),
+          null,
+          null,
+          null,
+          null,
+          0,
+          undecodable.fault());
+    }
+    return new Outcome(Result.IRRELEVANT, null, null, null, null, null, 0, null);
+  }
+
+  private static Outcome settled(DecodedRecord.Settled settled) {
+    OrderSettled event = settled.event();
+    Result result = Result.CLOSED;
+    String paymentId = null;
+    Instant at = event.recordedAt();
+    if (event instanceof OrderSettled.Paid paid) {
+      result = Result.PAID;
+      paymentId = paid.paymentId();
+      at = paid.paidAt();
+    } else if (event instanceof OrderSettled.Closed closed) {
+      at = closed.closedAt();
+    }
+    return new Outcome(
+        result,
+        event.orderId(),
+        null,
+        null,
+        paymentId,
+        at,
+        settled.replacedFields(),
+        settled.fault());
+  }
+
+  private static ConsumerRecord<byte @Nullable [], byte @Nullable []> record(Sample sample) {
+    RecordHeaders headers = new RecordHeaders();
+    sample.headers.forEach((name, value) -> headers.add(name, utf8(value)));
+    return new ConsumerRecord<>(
+        sample.topic,
+        sample.partition,
+        0,
+        sample.timestampMillis,
+        TimestampType.CREATE_TIME,
+        0,
+        0,
+        sample.key == null ? null : utf8(sample.key),
+        sample.value == null ? null : utf8(sample.value),
+        headers,
+        Optional.empty());
+  }
+
+  private static byte[] utf8(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+}

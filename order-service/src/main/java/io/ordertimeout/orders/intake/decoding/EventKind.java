@@ -1,0 +1,8 @@
+package io.ordertimeout.orders.intake.decoding;
+
+/** What an event tells about its order. */
+enum EventKind {
+  CREATED,
+  PAID,
+  CLOSED
+}

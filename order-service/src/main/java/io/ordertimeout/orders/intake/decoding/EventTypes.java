@@ -1,0 +1,76 @@
+package io.ordertimeout.orders.intake.decoding;
+
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** Determines what an event tells about its order: by its topic, or by its type. */
+final class EventTypes {
+
+  private static final String HEADER = "header:";
+  private static final String ALL_OTHERS = "*";
+
+  private final OrderTimeoutProperties.Topics topics;
+  private final OrderTimeoutProperties.Types types;
+
+  EventTypes(OrderTimeoutProperties.Topics topics, OrderTimeoutProperties.Types types) {
+    this.topics = topics;
+    this.types = types;
+  }
+
+  /** Returns what all events of a topic tell; null if it depends on their types. */
+  @Nullable EventKind ofTopic(String topic) {
+    if (types.areUsed()) {
+      return null;
+    }
+    if (topic.equals(topics.created())) {
+      return EventKind.CREATED;
+    }
+    return topic.equals(topics.paid()) ? EventKind.PAID : EventKind.CLOSED;
+  }
+
+  /** Returns what an event tells; null if it does not matter. */
+  @Nullable EventKind of(ConsumerRecord<?, ?> record, OpenedRecord opened)
+      throws UnusableRecordException {
+    EventKind kind = ofTopic(record.topic());
+    if (kind != null) {
+      return kind;
+    }
+    String type = type(record, opened);
+    if (types.created().contains(type)) {
+      return EventKind.CREATED;
+    }
+    if (types.paid().contains(type)) {
+      return EventKind.PAID;
+    }
+    if (types.closed().contains(type)) {
+      return EventKind.CLOSED;
+    }
+    if (types.ignored().contains(type) || types.ignored().contains(ALL_OTHERS)) {
+      return null;
+    }
+    throw new UnusableRecordException(
+        "its type is not listed in order-timeout.intake.types: " + type);
+  }
+
+  private String type(ConsumerRecord<?, ?> record, OpenedRecord opened)
+      throws UnusableRecordException {
+    String from = types.from();
+    String type;
+    if (from == null) {
+      type = opened.type();
+    } else if (from.startsWith(HEADER)) {
+      type = RecordFormat.header(record, from.substring(HEADER.length()));
+    } else {
+      JsonNode event = opened.event();
+      JsonNode node = from.startsWith("/") ? event.at(from) : event.path(from);
+      type = node.isValueNode() && !node.isNull() ? node.asString() : null;
+    }
+    if (type == null) {
+      throw new UnusableRecordException(
+          "its type is missing" + (from == null ? "" : " from " + from));
+    }
+    return type;
+  }
+}

@@ -1,0 +1,67 @@
+package io.ordertimeout.orders.intake.decoding;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The keys of records, which are the ids of their orders: as text or, from Kafka Connect, as JSON
+ * with the id as text, as a number, or as the only column of a row.
+ */
+final class RecordKey {
+
+  // A character takes at most four bytes; a schema and the name of a column may come on top.
+  private static final int MAX_TEXT = 4 * EventDecoder.MAX_ORDER_ID;
+  private static final int MAX_JSON = MAX_TEXT + 4_096;
+
+  private RecordKey() {}
+
+  /**
+   * Returns the order id in a key; null if it contains none.
+   *
+   * @param isConnect whether the key may be JSON of Kafka Connect
+   */
+  static @Nullable String orderId(byte @Nullable [] key, boolean isConnect, JsonMapper json) {
+    if (key == null || key.length == 0) {
+      return null;
+    }
+    String inJson = isConnect && key.length <= MAX_JSON ? inJson(key, json) : null;
+    return inJson == null ? asText(key) : usable(inJson);
+  }
+
+  private static @Nullable String inJson(byte[] key, JsonMapper json) {
+    if (key[0] != '"' && key[0] != '{') {
+      return null;
+    }
+    try {
+      JsonNode node = RecordFormat.payload(json.readTree(key));
+      if (node.isObject() && node.size() == 1) {
+        node = node.iterator().next();
+      }
+      return node.isString() || node.isIntegralNumber() ? node.asString() : null;
+    } catch (JacksonException | NumberFormatException e) {
+      return null;
+    }
+  }
+
+  private static @Nullable String asText(byte[] key) {
+    if (key.length > MAX_TEXT) {
+      return null;
+    }
+    try {
+      return usable(StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(key)).toString());
+    } catch (CharacterCodingException e) {
+      return null;
+    }
+  }
+
+  private static @Nullable String usable(String text) {
+    boolean fits =
+        !text.isEmpty() && text.codePointCount(0, text.length()) <= EventDecoder.MAX_ORDER_ID;
+    return fits && text.indexOf(0) < 0 ? text : null;
+  }
+}
