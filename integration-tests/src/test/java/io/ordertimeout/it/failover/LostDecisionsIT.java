@@ -75,7 +75,7 @@ class LostDecisionsIT extends FailoverFixture {
               () ->
                   service.ownedShards() == Scenario.PARTITIONS
                       && service.gauge("order.timeout.pending") == 0);
-      assertThat(service.counter("order.timeout.repaired")).isZero();
+      assertThat(service.counter("order.timeout.repaired", "kind", "extra")).isZero();
       assertCancelledAs(published);
     }
   }
