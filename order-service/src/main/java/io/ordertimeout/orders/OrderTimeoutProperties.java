@@ -62,7 +62,7 @@ public record OrderTimeoutProperties(
    *
    * @param created input topic of created orders
    * @param paid input topic of payments; may be the same as that of created orders, if intake.types
-   *     tells them apart
+   *     distinguishes them
    * @param closed input topic of orders closed elsewhere; may also be the same
    * @param cancelled output topic of cancelled orders
    * @param conflict output topic of payments whose order was already cancelled or closed
@@ -237,7 +237,7 @@ public record OrderTimeoutProperties(
           == Stream.of(created, paid, closed, ignored).flatMap(Set::stream).distinct().count();
     }
 
-    /** Whether events are told apart by their types. */
+    /** Whether events are distinguished by type instead of by topic. */
     public boolean areUsed() {
       return !created.isEmpty() || !paid.isEmpty() || !closed.isEmpty();
     }

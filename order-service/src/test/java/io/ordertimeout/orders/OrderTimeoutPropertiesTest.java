@@ -3,6 +3,7 @@ package io.ordertimeout.orders;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -49,57 +50,28 @@ class OrderTimeoutPropertiesTest {
     "order-timeout.outbox.source, ' '",
   })
   void invalidValueIsReportedWithItsProperty(String property, String value) {
-    context
-        .withPropertyValues(property + "=" + value)
-        .run(
-            failed ->
-                assertThat(failed)
-                    .getFailure()
-                    .rootCause()
-                    .message()
-                    .contains(fieldPath(property), "rejected value"));
+    assertRefused(List.of(property + "=" + value), fieldPath(property), "rejected value");
   }
 
   @Test
   void misspeltPropertyFailsTheStart() {
-    context
-        .withPropertyValues("order-timeout.expirry.max-rate=5")
-        .run(
-            failed ->
-                assertThat(failed)
-                    .getFailure()
-                    .rootCause()
-                    .message()
-                    .contains("order-timeout.expirry.max-rate"));
+    assertRefused(List.of("order-timeout.expirry.max-rate=5"), "order-timeout.expirry.max-rate");
   }
 
   @Test
   void topicsWithSeveralEventsRequireTypes() {
-    context
-        .withPropertyValues("order-timeout.topics.paid=order-created")
-        .run(
-            failed ->
-                assertThat(failed)
-                    .getFailure()
-                    .rootCause()
-                    .message()
-                    .contains("must differ, or intake.types must list types"));
+    assertRefused(
+        List.of("order-timeout.topics.paid=order-created"),
+        "must differ, or intake.types must list types");
     context
         .withPropertyValues(
             "order-timeout.topics.paid=order-created",
             "order-timeout.intake.types.created=a",
             "order-timeout.intake.types.paid=b")
         .run(started -> assertThat(started).hasNotFailed());
-    context
-        .withPropertyValues(
-            "order-timeout.intake.types.created=a", "order-timeout.intake.types.paid=a")
-        .run(
-            failed ->
-                assertThat(failed)
-                    .getFailure()
-                    .rootCause()
-                    .message()
-                    .contains("a type may be listed only once"));
+    assertRefused(
+        List.of("order-timeout.intake.types.created=a", "order-timeout.intake.types.paid=a"),
+        "a type may be listed only once");
   }
 
   @Test
@@ -107,6 +79,12 @@ class OrderTimeoutPropertiesTest {
     context
         .withPropertyValues("order-timeout.deadline.policies[0].channel=web")
         .run(failed -> assertThat(failed).hasFailed());
+  }
+
+  private void assertRefused(List<String> settings, String... explained) {
+    context
+        .withPropertyValues(settings.toArray(String[]::new))
+        .run(failed -> assertThat(failed).getFailure().rootCause().message().contains(explained));
   }
 
   private static String fieldPath(String property) {

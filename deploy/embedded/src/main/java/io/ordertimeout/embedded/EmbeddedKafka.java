@@ -109,8 +109,8 @@ public final class EmbeddedKafka implements AutoCloseable {
   }
 
   /**
-   * Creates a broker with secured listeners in addition to the plaintext one. Who authenticates
-   * there needs access rights (ACLs); who uses the plaintext one may do everything.
+   * Creates a broker with secured listeners in addition to the plaintext one. Clients of the
+   * secured listeners need ACLs; those of the plaintext one are superusers.
    */
   public EmbeddedKafka(Path directory, int preferredPort, List<SecuredListener> secured)
       throws IOException {

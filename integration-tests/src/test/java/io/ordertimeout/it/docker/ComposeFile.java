@@ -1,5 +1,6 @@
 package io.ordertimeout.it.docker;
 
+import io.ordertimeout.it.support.StrictYaml;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;

@@ -1,6 +1,7 @@
 package io.ordertimeout.it.docker;
 
 import io.ordertimeout.it.support.ChildProcess;
+import io.ordertimeout.it.support.StrictYaml;
 import java.io.IOException;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;

@@ -2,6 +2,7 @@ package io.ordertimeout.it.docker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ordertimeout.it.support.StrictYaml;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -34,12 +34,7 @@ class LostDecisionsIT extends FailoverFixture {
   @Test
   void aLostCancellationIsRestoredThoughNothingElseIsLost() {
     try (Service service = scenario().startService()) {
-      createPending(List.of("order"));
-      scenario().awaitQuiet();
-      pair().cutReplication();
-      PublishedEvent published = cancel("order");
-
-      pair().failOver();
+      PublishedEvent published = loseCancellation("order");
 
       scenario().awaitState("order", "CANCELLED");
       assertCancelledAs(published);
@@ -61,12 +56,7 @@ class LostDecisionsIT extends FailoverFixture {
             .startService(
                 "order-timeout.reconciler.interval", "1s",
                 "order-timeout.reconciler.confirm-after", "100ms")) {
-      createPending(List.of("order"));
-      scenario().awaitQuiet();
-      pair().cutReplication();
-      PublishedEvent published = cancel("order");
-
-      pair().failOver();
+      PublishedEvent published = loseCancellation("order");
 
       scenario().awaitState("order", "CANCELLED");
       await("the wheel without the order")
@@ -317,6 +307,16 @@ class LostDecisionsIT extends FailoverFixture {
       service.awaitReady(true);
       assertNothingHeld();
     }
+  }
+
+  /** Fails over to a standby that has the order, but not its published cancellation. */
+  private PublishedEvent loseCancellation(String orderId) {
+    createPending(List.of(orderId));
+    scenario().awaitQuiet();
+    pair().cutReplication();
+    PublishedEvent published = cancel(orderId);
+    pair().failOver();
+    return published;
   }
 
   /** Cancels a pending order and returns the first publication of that. */

@@ -76,7 +76,7 @@ class EventFormatsIT {
           .containsExactlyInAnyOrder("4", "5", "6");
       assertThat(scenario.database().column("1", "payment_id")).isEqualTo("1001");
       assertThat(scenario.database().column("1", "amount")).isEqualTo("12.50");
-      assertThat(service.counter("order.timeout.irrelevant.records"))
+      assertThat(service.counter("order.timeout.ignored.records"))
           .isEqualTo(2 * Scenario.PARTITIONS);
       assertThat(service.counter("order.timeout.dead.letters")).isZero();
     }
@@ -124,8 +124,7 @@ class EventFormatsIT {
           .extracting(PublishedEvent::key)
           .containsExactlyInAnyOrder("unpaid-0", "unpaid-1", "unpaid-2");
       assertThat(scenario.database().state("doubtful-0")).isEqualTo("PENDING");
-      assertThat(service.counter("order.timeout.irrelevant.records"))
-          .isEqualTo(Scenario.PARTITIONS);
+      assertThat(service.counter("order.timeout.ignored.records")).isEqualTo(Scenario.PARTITIONS);
       assertThat(service.counter("order.timeout.dead.letters")).isEqualTo(Scenario.PARTITIONS);
     }
   }

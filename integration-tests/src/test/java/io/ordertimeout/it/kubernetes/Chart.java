@@ -3,25 +3,22 @@ package io.ordertimeout.it.kubernetes;
 import com.marcnuri.helm.Helm;
 import com.marcnuri.helm.LintResult;
 import com.marcnuri.helm.TemplateCommand;
+import io.ordertimeout.it.support.StrictYaml;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileVisitOption;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 import org.springframework.beans.factory.config.YamlPropertiesFactoryBean;
 import org.springframework.core.io.ByteArrayResource;
-import org.yaml.snakeyaml.LoaderOptions;
-import org.yaml.snakeyaml.Yaml;
-import org.yaml.snakeyaml.constructor.SafeConstructor;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /** The chart, rendered by Helm. */
 public final class Chart {
@@ -132,19 +129,7 @@ public final class Chart {
   }
 
   private static Objects render(TemplateCommand command) {
-    List<JsonNode> objects = new ArrayList<>();
-    for (Object document : yaml().loadAll(command.call())) {
-      if (document != null) {
-        objects.add(JsonMapper.shared().valueToTree(document));
-      }
-    }
-    return new Objects(objects);
-  }
-
-  private static Yaml yaml() {
-    LoaderOptions strict = new LoaderOptions();
-    strict.setAllowDuplicateKeys(false);
-    return new Yaml(new SafeConstructor(strict));
+    return new Objects(StrictYaml.documents(command.call()));
   }
 
   /** The objects of a rendered chart. */
@@ -182,7 +167,7 @@ public final class Chart {
 
     /** The configuration of the service. */
     JsonNode configuration() {
-      return JsonMapper.shared().valueToTree(yaml().load(applicationYaml()));
+      return StrictYaml.documents(applicationYaml()).get(0);
     }
 
     /** The properties in the configuration of the service, as the service reads them. */
@@ -202,6 +187,20 @@ public final class Chart {
           .orElseThrow()
           .asString();
     }
+  }
+
+  /** The variables of a container that have a value, and not that of a secret. */
+  static Map<String, String> environment(JsonNode container) {
+    return stream(container.path("env"))
+        .filter(variable -> variable.has("value"))
+        .collect(
+            Collectors.toMap(
+                variable -> variable.path("name").asString(),
+                variable -> variable.path("value").asString()));
+  }
+
+  static Stream<JsonNode> stream(JsonNode array) {
+    return StreamSupport.stream(array.spliterator(), false);
   }
 
   static String kind(JsonNode object) {

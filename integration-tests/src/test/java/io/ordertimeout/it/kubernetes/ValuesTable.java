@@ -1,5 +1,6 @@
 package io.ordertimeout.it.kubernetes;
 
+import io.ordertimeout.it.support.StrictYaml;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,9 +12,7 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.yaml.snakeyaml.Yaml;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /** The table of the chart's values in its README: names, defaults and descriptions. */
 final class ValuesTable {
@@ -30,7 +29,7 @@ final class ValuesTable {
    * @throws IllegalArgumentException if a value has none
    */
   static List<String> rows(Path values) throws IOException {
-    JsonNode defaults = JsonMapper.shared().valueToTree(new Yaml().load(Files.readString(values)));
+    JsonNode defaults = StrictYaml.read(values);
     List<String> rows = new ArrayList<>();
     Deque<String> path = new ArrayDeque<>();
     @Nullable String description = null;

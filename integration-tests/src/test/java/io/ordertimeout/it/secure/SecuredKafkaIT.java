@@ -184,6 +184,25 @@ class SecuredKafkaIT {
   }
 
   @Test
+  void aUserWithoutRightsIsReportedAndWorksOnceItHasThem(CapturedOutput output) throws IOException {
+    String password = password();
+    try (Scenario scenario = withoutRights(passwordPort)) {
+      changePassword(scenario, password);
+      try (Service service = scenario.startService(byPassword(authority, password))) {
+        await("the log")
+            .atMost(PATIENCE)
+            .until(() -> output.getAll().contains("TopicAuthorizationException"));
+        assertThat(service.isReady()).isFalse();
+
+        grantRights(scenario);
+
+        service.awaitReady(true);
+        OrderFlow.assertOnlyUnpaidOrdersAreCancelled(scenario);
+      }
+    }
+  }
+
+  @Test
   void aBrokerOfAnUnknownAuthorityIsNotTrusted(CapturedOutput output) throws Exception {
     String password = password();
     CertificateAuthority another = CertificateAuthority.create("another");
@@ -279,13 +298,15 @@ class SecuredKafkaIT {
   }
 
   private static Scenario scenario(int port) {
-    Scenario scenario =
-        Scenario.on(
-            open,
-            new TestEnvironment(
-                "127.0.0.1:" + port, open.jdbcUrl(), open.username(), open.password()));
+    Scenario scenario = withoutRights(port);
     grantRights(scenario);
     return scenario;
+  }
+
+  private static Scenario withoutRights(int port) {
+    return Scenario.on(
+        open,
+        new TestEnvironment("127.0.0.1:" + port, open.jdbcUrl(), open.username(), open.password()));
   }
 
   /** Grants both users what the chart's user of Kafka is granted. */

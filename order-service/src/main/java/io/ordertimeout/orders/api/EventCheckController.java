@@ -21,7 +21,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Shows what a shop's own records would become, before it is connected. */
+/** Shows how a shop's own records would be decoded, before it is connected. */
 @RestController
 @RequestMapping("/api/events")
 class EventCheckController {
@@ -55,7 +55,7 @@ class EventCheckController {
   }
 
   /**
-   * Decodes records with the present configuration; nothing is stored. The body has a JSON object
+   * Decodes records with the current configuration; nothing is stored. The body has a JSON object
    * in each line, as {@code kcat -J} prints records: {@code topic}, {@code payload} and optional
    * {@code key}, {@code partition}, {@code ts} in milliseconds, and {@code headers}, a list of
    * names and values in turn.

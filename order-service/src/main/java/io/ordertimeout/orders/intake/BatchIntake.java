@@ -154,7 +154,7 @@ class BatchIntake {
     List<Event> events = new ArrayList<>();
     List<Faulty> faulty = new ArrayList<>();
     int replacedFields = 0;
-    int irrelevant = 0;
+    int ignored = 0;
     Instant now = clock.now();
     for (ConsumerRecord<byte[], byte[]> record : records) {
       DecodedRecord decoded = decoder.decode(record, now);
@@ -170,7 +170,7 @@ class BatchIntake {
         faulty.add(
             new Faulty(record, undecodable.fault(), undecodable.orderInDoubt(), UNDECODABLE));
       } else {
-        irrelevant++;
+        ignored++;
       }
     }
     Map<TopicPartition, HeldBack> heldBack = Map.of();
@@ -196,7 +196,7 @@ class BatchIntake {
       transactions.executeWithoutResult(status -> positions.advance(reached, known, layout));
     }
     metrics.countReplacedFields(replacedFields);
-    metrics.countIrrelevant(irrelevant);
+    metrics.countIgnored(ignored);
     return heldBack;
   }
 

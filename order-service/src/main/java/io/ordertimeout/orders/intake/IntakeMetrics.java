@@ -22,7 +22,7 @@ class IntakeMetrics {
   private final Counter conflicts;
   private final Counter misplaced;
   private final Counter replacedFields;
-  private final Counter irrelevant;
+  private final Counter ignored;
   private final ActivityCounters activity;
   private final AmountMetrics amounts;
 
@@ -45,8 +45,8 @@ class IntakeMetrics {
                 "Unusable fields of payments and closings, and unusable record timestamps in place of"
                     + " missing times, that were replaced")
             .register(meters);
-    this.irrelevant =
-        Counter.builder("order.timeout.irrelevant.records")
+    this.ignored =
+        Counter.builder("order.timeout.ignored.records")
             .description(
                 "Records without an event that matters: of ignored types, deleted rows, tombstones")
             .register(meters);
@@ -83,8 +83,8 @@ class IntakeMetrics {
     replacedFields.increment(count);
   }
 
-  void countIrrelevant(int count) {
-    irrelevant.increment(count);
+  void countIgnored(int count) {
+    ignored.increment(count);
   }
 
   private void count(String event, Map<Outcome, Integer> outcomes) {

@@ -96,7 +96,7 @@ public class PaymentWatermark extends BackgroundLoop {
     gates.open(shard);
   }
 
-  /** Stops maintaining the watermark of a shard and turns its waiters away. */
+  /** Stops maintaining the watermark of a shard and discards its waiters. */
   public void close(int shard) {
     gates.close(shard);
   }
@@ -127,11 +127,11 @@ public class PaymentWatermark extends BackgroundLoop {
    * the deadline. If Postgres's clock was set back, so that the deadline is more than a second
    * ahead of it, calls back with a watermark that has not passed it.
    *
-   * @param turnedAway called instead if the shard is not open, or is closed before
+   * @param discarded called instead if the shard is not open, or is closed before
    */
   public void whenPassed(
-      int shard, Instant deadline, Consumer<Watermark> then, Runnable turnedAway) {
-    gates.whenPassed(shard, deadline, then, turnedAway);
+      int shard, Instant deadline, Consumer<Watermark> then, Runnable discarded) {
+    gates.whenPassed(shard, deadline, then, discarded);
   }
 
   /**

@@ -25,7 +25,7 @@ final class WatermarkGate {
    * A deadline, what to do with the watermark that was asked for on its behalf, and what to do if
    * the gate is discarded before.
    */
-  record Waiter(Instant deadline, Consumer<Watermark> then, Runnable turnedAway) {}
+  record Waiter(Instant deadline, Consumer<Watermark> then, Runnable discarded) {}
 
   /**
    * How far the clock that wakes the orders may be ahead of Postgres's. A deadline that is further

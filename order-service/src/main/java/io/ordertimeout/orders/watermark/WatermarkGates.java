@@ -47,18 +47,18 @@ final class WatermarkGates {
     locked(() -> gates.put(shard, new WatermarkGate()));
   }
 
-  /** Discards the gate of a shard and turns its waiters away. */
+  /** Discards the gate of a shard and its waiters. */
   void close(int shard) {
-    List<WatermarkGate.Waiter> turnedAway = new ArrayList<>();
+    List<WatermarkGate.Waiter> discarded = new ArrayList<>();
     locked(
         () -> {
           WatermarkGate gate = gates.remove(shard);
           if (gate != null) {
-            gate.waiters().forEach(turnedAway::add);
+            gate.waiters().forEach(discarded::add);
           }
           signal();
         });
-    turnedAway.forEach(waiter -> waiter.turnedAway().run());
+    discarded.forEach(waiter -> waiter.discarded().run());
   }
 
   /** Records up to where a partition is stored, for the shard of the same number. */
@@ -92,13 +92,13 @@ final class WatermarkGates {
    * Calls back with a watermark of the shard that was asked for after this call: one that has
    * passed the deadline, or one that shows the deadline to be far ahead.
    *
-   * @param turnedAway called instead if the shard has no gate, or it is discarded before
+   * @param discarded called instead if the shard has no gate, or it is discarded before
    */
-  void whenPassed(int shard, Instant deadline, Consumer<Watermark> then, Runnable turnedAway) {
+  void whenPassed(int shard, Instant deadline, Consumer<Watermark> then, Runnable discarded) {
     boolean waits =
-        change(shard, gate -> gate.add(new WatermarkGate.Waiter(deadline, then, turnedAway)));
+        change(shard, gate -> gate.add(new WatermarkGate.Waiter(deadline, then, discarded)));
     if (!waits) {
-      turnedAway.run();
+      discarded.run();
     }
   }
 

@@ -136,11 +136,11 @@ class WatermarkGatesModelTest {
       Waiter waiter = new Waiter(waiterCount++, shard, now.plusMillis(random.nextInt(8) - 4));
       waiting.add(waiter);
       gates.whenPassed(
-          shard, waiter.deadline, watermark -> passed(waiter, watermark), () -> turnedAway(waiter));
+          shard, waiter.deadline, watermark -> passed(waiter, watermark), () -> discarded(waiter));
       assertThat(waiting.contains(waiter)).isEqualTo(open.contains(shard));
     }
 
-    private void turnedAway(Waiter waiter) {
+    private void discarded(Waiter waiter) {
       assertThat(waiting.remove(waiter)).as("waits").isTrue();
       assertThat(open).doesNotContain(waiter.shard);
     }

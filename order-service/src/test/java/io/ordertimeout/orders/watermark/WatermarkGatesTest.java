@@ -22,7 +22,7 @@ class WatermarkGatesTest {
   private final Set<Integer> held = new HashSet<>();
   private final WatermarkGates gates = new WatermarkGates(held::contains);
   private final List<String> passed = new ArrayList<>();
-  private final List<String> turnedAway = new ArrayList<>();
+  private final List<String> discarded = new ArrayList<>();
 
   @Test
   void nothingIsRequestedWhileNoOrderWaits() {
@@ -159,18 +159,18 @@ class WatermarkGatesTest {
   }
 
   @Test
-  void closingTurnsWaitersAwayAndDropsStoredPositionsAndTheRequest() {
+  void closingDiscardsWaitersAndDropsStoredPositionsAndTheRequest() {
     gates.open(0);
     gates.stored(PAID, 1);
     gates.stored(CLOSED, 1);
     queue("asked for", 1);
     gates.unanswered(0, gates.asking(0));
     queue("waiting", 1);
-    assertThat(turnedAway).isEmpty();
+    assertThat(discarded).isEmpty();
     gates.close(0);
-    assertThat(turnedAway).containsExactly("asked for", "waiting");
+    assertThat(discarded).containsExactly("asked for", "waiting");
     queue("late", 1);
-    assertThat(turnedAway).containsExactly("asked for", "waiting", "late");
+    assertThat(discarded).containsExactly("asked for", "waiting", "late");
     assertThat(gates.areInDoubt()).isFalse();
 
     gates.open(0);
@@ -181,7 +181,7 @@ class WatermarkGatesTest {
     gates.stored(PAID, 1);
     gates.stored(CLOSED, 1);
     assertThat(passed).containsExactly("order by 3");
-    assertThat(turnedAway).hasSize(3);
+    assertThat(discarded).hasSize(3);
   }
 
   @Test
@@ -224,7 +224,7 @@ class WatermarkGatesTest {
         at(deadlineMillis),
         watermark ->
             passed.add(name + " by " + Duration.between(START, watermark.time()).toMillis()),
-        () -> turnedAway.add(name));
+        () -> discarded.add(name));
   }
 
   private Instant answer(int timeMillis, long paid, long closed) {

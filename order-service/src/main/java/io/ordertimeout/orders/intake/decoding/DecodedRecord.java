@@ -26,7 +26,7 @@ public sealed interface DecodedRecord {
       implements DecodedRecord {}
 
   /** A record without an event that matters, such as the deletion of a row. */
-  record Irrelevant() implements DecodedRecord {}
+  record Ignored() implements DecodedRecord {}
 
   /**
    * A record without a usable event: a dead letter.

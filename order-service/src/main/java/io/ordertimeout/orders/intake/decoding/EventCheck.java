@@ -14,10 +14,7 @@ import org.apache.kafka.common.record.TimestampType;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
-/**
- * Tells what the service would make of records, with its present configuration and without any
- * effect. Thread-safe.
- */
+/** Shows how records would be decoded with the current configuration. Thread-safe. */
 @Component
 public class EventCheck {
 
@@ -48,7 +45,7 @@ public class EventCheck {
     /** A closing. */
     CLOSED,
     /** Nothing, because it does not matter. */
-    IRRELEVANT,
+    IGNORED,
     /** A dead letter. */
     DEAD_LETTER
   }
@@ -122,7 +119,7 @@ public class EventCheck {
           0,
           undecodable.fault());
     }
-    return new Outcome(Result.IRRELEVANT, null, null, null, null, null, 0, null);
+    return new Outcome(Result.IGNORED, null, null, null, null, null, 0, null);
   }
 
   private static Outcome settled(DecodedRecord.Settled settled) {

@@ -8,6 +8,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -27,10 +29,10 @@ public final class EventDecoder {
   private static final int MAX_PAYMENT_ID = 256;
   private static final int MAX_REASON = 1_024;
 
-  private static final DecodedRecord IRRELEVANT = new DecodedRecord.Irrelevant();
+  private static final DecodedRecord IGNORED = new DecodedRecord.Ignored();
 
   private final OrderTimeoutProperties.Topics topics;
-  private final OrderTimeoutProperties.Formats formats;
+  private final Map<String, RecordFormat> formats;
   private final OrderTimeoutProperties.Fields names;
   private final EventTypes types;
   private final boolean isKeyTheOrderId;
@@ -55,7 +57,7 @@ public final class EventDecoder {
 
   EventDecoder(OrderTimeoutProperties properties, PaymentDeadlines deadlines) {
     this.topics = properties.topics();
-    this.formats = properties.intake().formats();
+    this.formats = formats(topics, properties.intake().formats());
     this.names = properties.intake().fields();
     this.types = new EventTypes(topics, properties.intake().types());
     this.isKeyTheOrderId = properties.expiry().watermarkScope() == WatermarkScope.SHARD;
@@ -70,17 +72,18 @@ public final class EventDecoder {
    */
   public DecodedRecord decode(
       ConsumerRecord<byte @Nullable [], byte @Nullable []> record, Instant now) {
-    RecordFormat format = format(record.topic());
+    RecordFormat format = format(record);
     EventKind kind = types.ofTopic(record.topic());
     try {
-      OpenedRecord opened = format.open(record, kind == EventKind.CREATED ? exactJson : json);
-      if (opened != null && kind == null) {
-        kind = types.of(record, opened);
-        opened = kind == EventKind.CREATED ? format.open(record, exactJson) : opened;
+      ExtractedEvent extracted =
+          format.extract(record, kind == EventKind.CREATED ? exactJson : json);
+      if (extracted != null && kind == null) {
+        kind = types.of(record, extracted);
+        extracted = kind == EventKind.CREATED ? format.extract(record, exactJson) : extracted;
       }
-      return opened == null || kind == null
-          ? IRRELEVANT
-          : decode(record, kind, new EventFields(opened.event(), opened.isRow()), now);
+      return extracted == null || kind == null
+          ? IGNORED
+          : decode(record, kind, new EventFields(extracted.event(), extracted.isRow()), now);
     } catch (UnusableRecordException e) {
       return unusable(record, kind, String.valueOf(e.getMessage()));
     }
@@ -104,14 +107,18 @@ public final class EventDecoder {
     return settled(record, kind, recordedAt, new LenientFields(fields, now), orderId, keyFault);
   }
 
-  private RecordFormat format(String topic) {
-    OrderTimeoutProperties.Format format;
-    if (topic.equals(topics.created())) {
-      format = formats.created();
-    } else {
-      format = topic.equals(topics.paid()) ? formats.paid() : formats.closed();
-    }
-    return RecordFormat.valueOf(format.name());
+  /** The formats by topic; that of created orders applies to a topic that they share. */
+  private static Map<String, RecordFormat> formats(
+      OrderTimeoutProperties.Topics topics, OrderTimeoutProperties.Formats configured) {
+    Map<String, RecordFormat> formats = new HashMap<>();
+    formats.put(topics.closed(), RecordFormat.valueOf(configured.closed().name()));
+    formats.put(topics.paid(), RecordFormat.valueOf(configured.paid().name()));
+    formats.put(topics.created(), RecordFormat.valueOf(configured.created().name()));
+    return formats;
+  }
+
+  private RecordFormat format(ConsumerRecord<?, ?> record) {
+    return formats.getOrDefault(record.topic(), RecordFormat.JSON);
   }
 
   /**
@@ -129,7 +136,7 @@ public final class EventDecoder {
   }
 
   private @Nullable String orderIdOfKey(ConsumerRecord<byte @Nullable [], ?> record) {
-    RecordFormat format = format(record.topic());
+    RecordFormat format = format(record);
     boolean isConnect = format == RecordFormat.DEBEZIUM || format == RecordFormat.OUTBOX;
     return RecordKey.orderId(record.key(), isConnect, json);
   }

@@ -31,13 +31,13 @@ final class EventTypes {
   }
 
   /** Returns what an event tells; null if it does not matter. */
-  @Nullable EventKind of(ConsumerRecord<?, ?> record, OpenedRecord opened)
+  @Nullable EventKind of(ConsumerRecord<?, ?> record, ExtractedEvent extracted)
       throws UnusableRecordException {
     EventKind kind = ofTopic(record.topic());
     if (kind != null) {
       return kind;
     }
-    String type = type(record, opened);
+    String type = type(record, extracted);
     if (types.created().contains(type)) {
       return EventKind.CREATED;
     }
@@ -54,16 +54,16 @@ final class EventTypes {
         "its type is not listed in order-timeout.intake.types: " + type);
   }
 
-  private String type(ConsumerRecord<?, ?> record, OpenedRecord opened)
+  private String type(ConsumerRecord<?, ?> record, ExtractedEvent extracted)
       throws UnusableRecordException {
     String from = types.from();
     String type;
     if (from == null) {
-      type = opened.type();
+      type = extracted.type();
     } else if (from.startsWith(HEADER)) {
       type = RecordFormat.header(record, from.substring(HEADER.length()));
     } else {
-      JsonNode event = opened.event();
+      JsonNode event = extracted.event();
       JsonNode node = from.startsWith("/") ? event.at(from) : event.path(from);
       type = node.isValueNode() && !node.isNull() ? node.asString() : null;
     }

@@ -14,10 +14,10 @@ enum RecordFormat {
   /** The value is the event. */
   JSON {
     @Override
-    @Nullable OpenedRecord open(
+    @Nullable ExtractedEvent extract(
         ConsumerRecord<byte @Nullable [], byte @Nullable []> record, JsonMapper json)
         throws UnusableRecordException {
-      return new OpenedRecord(object(parse(record.value(), json)), null, false);
+      return new ExtractedEvent(object(parse(record.value(), json)), null, false);
     }
   },
 
@@ -27,11 +27,11 @@ enum RecordFormat {
    */
   CLOUDEVENTS {
     @Override
-    @Nullable OpenedRecord open(
+    @Nullable ExtractedEvent extract(
         ConsumerRecord<byte @Nullable [], byte @Nullable []> record, JsonMapper json)
         throws UnusableRecordException {
       if (header(record, "ce_specversion") != null) {
-        return new OpenedRecord(
+        return new ExtractedEvent(
             object(parse(record.value(), json)), header(record, "ce_type"), false);
       }
       JsonNode envelope = object(parse(record.value(), json));
@@ -39,7 +39,7 @@ enum RecordFormat {
         throw new UnusableRecordException(
             "neither a header ce_specversion nor a field specversion: it is no CloudEvent");
       }
-      return new OpenedRecord(object(data(envelope, json)), text(envelope.path("type")), false);
+      return new ExtractedEvent(object(data(envelope, json)), text(envelope.path("type")), false);
     }
 
     private JsonNode data(JsonNode envelope, JsonMapper json) throws UnusableRecordException {
@@ -61,7 +61,7 @@ enum RecordFormat {
    */
   DEBEZIUM {
     @Override
-    @Nullable OpenedRecord open(
+    @Nullable ExtractedEvent extract(
         ConsumerRecord<byte @Nullable [], byte @Nullable []> record, JsonMapper json)
         throws UnusableRecordException {
       if (record.value() == null) {
@@ -70,7 +70,7 @@ enum RecordFormat {
       JsonNode change = payload(object(parse(record.value(), json)));
       JsonNode operation = change.path("op");
       return switch (operation.asString("")) {
-        case "c", "u", "r" -> new OpenedRecord(object(change.path("after")), null, true);
+        case "c", "u", "r" -> new ExtractedEvent(object(change.path("after")), null, true);
         case "d", "t", "m" -> null;
         default ->
             throw new UnusableRecordException(
@@ -85,24 +85,24 @@ enum RecordFormat {
    */
   OUTBOX {
     @Override
-    @Nullable OpenedRecord open(
+    @Nullable ExtractedEvent extract(
         ConsumerRecord<byte @Nullable [], byte @Nullable []> record, JsonMapper json)
         throws UnusableRecordException {
       JsonNode value = parse(record.value(), json);
       JsonNode payload = value.isObject() ? payload(value) : value;
       JsonNode event = payload.isString() ? parse(utf8(payload.stringValue()), json) : payload;
       String type = header(record, "eventType");
-      return new OpenedRecord(object(event), type == null ? header(record, "type") : type, false);
+      return new ExtractedEvent(object(event), type == null ? header(record, "type") : type, false);
     }
   };
 
   /**
-   * Opens a record.
+   * Extracts the event of a record.
    *
    * @param json parses the value
    * @return null if the record contains no event, and none is missing
    */
-  abstract @Nullable OpenedRecord open(
+  abstract @Nullable ExtractedEvent extract(
       ConsumerRecord<byte @Nullable [], byte @Nullable []> record, JsonMapper json)
       throws UnusableRecordException;
 
@@ -114,7 +114,7 @@ enum RecordFormat {
         : new String(header.value(), StandardCharsets.UTF_8);
   }
 
-  /** Kafka Connect's JSON converter puts a schema beside the payload, unless it is told not to. */
+  /** Unwraps the envelope that Kafka Connect's JsonConverter writes with schemas.enable=true. */
   static JsonNode payload(JsonNode value) {
     return value.has("schema") && value.has("payload") && value.size() == 2
         ? value.path("payload")

@@ -51,7 +51,7 @@ public final class StepHealth {
    * the last success is {@linkplain #abandoned abandoned}.
    *
    * @param consequence what the failure means for orders, for the log
-   * @param work what has failed, and will be repeated or abandoned
+   * @param work what has failed, and will be retried or abandoned
    */
   public synchronized void failed(String consequence, Throwable failure, Object work) {
     failedWork.add(work);
@@ -94,11 +94,11 @@ public final class StepHealth {
     }
   }
 
-  /** Records that work, which may have failed, will not be repeated by this instance. */
+  /** Records that work, which may have failed, will not be retried by this instance. */
   public synchronized void abandoned(Object work) {
     if (failedWork.remove(work) && failedWork.isEmpty()) {
       log.info(
-          "{} has nothing to repeat any more, after {} s and {} failures",
+          "{} has nothing left to retry, after {} s and {} failures",
           name,
           failingFor().toSeconds(),
           failures);

@@ -51,8 +51,8 @@ class EventCheckTest {
   }
 
   @Test
-  void tellsWhatIsIrrelevantOrADeadLetterAndWhy() {
-    assertThat(check("order-closed", "o", null).result()).isEqualTo(Result.IRRELEVANT);
+  void tellsWhatIsIgnoredOrADeadLetterAndWhy() {
+    assertThat(check("order-closed", "o", null).result()).isEqualTo(Result.IGNORED);
     Outcome letter = check("order-paid", "o", "garbage");
     assertThat(letter.result()).isEqualTo(Result.DEAD_LETTER);
     assertThat(letter.orderId()).isEqualTo("o");

@@ -7,7 +7,7 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.deadline.Amount;
 import io.ordertimeout.orders.deadline.OrderCreated;
 import io.ordertimeout.orders.deadline.OrderSettled;
-import io.ordertimeout.orders.intake.decoding.DecodedRecord.Irrelevant;
+import io.ordertimeout.orders.intake.decoding.DecodedRecord.Ignored;
 import io.ordertimeout.orders.intake.decoding.DecodedRecord.Undecodable;
 import java.math.BigDecimal;
 import java.time.Instant;
@@ -90,13 +90,13 @@ class EventFormatsTest {
   }
 
   @Test
-  void deletionsTruncationsAndTombstonesOfATableAreIrrelevant() {
+  void deletionsTruncationsAndTombstonesOfATableAreIgnored() {
     format("debezium");
 
     assertThat(decode("order-paid", "o", "{\"before\":{},\"after\":null,\"op\":\"d\"}"))
-        .isInstanceOf(Irrelevant.class);
-    assertThat(decode("order-paid", "o", "{\"op\":\"t\"}")).isInstanceOf(Irrelevant.class);
-    assertThat(decode("order-paid", "o", null)).isInstanceOf(Irrelevant.class);
+        .isInstanceOf(Ignored.class);
+    assertThat(decode("order-paid", "o", "{\"op\":\"t\"}")).isInstanceOf(Ignored.class);
+    assertThat(decode("order-paid", "o", null)).isInstanceOf(Ignored.class);
   }
 
   @Test
@@ -156,7 +156,7 @@ class EventFormatsTest {
         .isInstanceOf(OrderSettled.Paid.class);
     assertThat(settled("orders", "o", typed("OrderCancelled")))
         .isInstanceOf(OrderSettled.Closed.class);
-    assertThat(decode("orders", "o", typed("OrderShipped"))).isInstanceOf(Irrelevant.class);
+    assertThat(decode("orders", "o", typed("OrderShipped"))).isInstanceOf(Ignored.class);
   }
 
   @Test
@@ -183,7 +183,7 @@ class EventFormatsTest {
     oneTopic();
     settings.put("order-timeout.intake.types.ignored", "*");
 
-    assertThat(decode("orders", "o", typed("AnythingElse"))).isInstanceOf(Irrelevant.class);
+    assertThat(decode("orders", "o", typed("AnythingElse"))).isInstanceOf(Ignored.class);
   }
 
   @ParameterizedTest

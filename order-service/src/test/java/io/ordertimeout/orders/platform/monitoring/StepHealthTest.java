@@ -57,7 +57,7 @@ class StepHealthTest {
     assertThat(step.failingFor()).isEqualTo(Duration.ofSeconds(7));
     step.abandoned("second");
     assertThat(step.failingFor()).isZero();
-    assertThat(output).contains("relay has nothing to repeat any more, after 7 s and 2 failures");
+    assertThat(output).contains("relay has nothing left to retry, after 7 s and 2 failures");
   }
 
   @Test

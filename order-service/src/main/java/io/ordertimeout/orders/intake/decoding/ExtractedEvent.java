@@ -11,4 +11,4 @@ import tools.jackson.databind.JsonNode;
  * @param isRow whether the event is a row of a table, whose ids may be numbers and whose times may
  *     be counted from 1970
  */
-record OpenedRecord(JsonNode event, @Nullable String type, boolean isRow) {}
+record ExtractedEvent(JsonNode event, @Nullable String type, boolean isRow) {}
