@@ -1,15 +1,14 @@
 package io.ordertimeout.orders;
 
 import jakarta.validation.Valid;
-import jakarta.validation.constraints.AssertTrue;
 import jakarta.validation.constraints.DecimalMin;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.NotBlank;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.hibernate.validator.constraints.time.DurationMax;
 import org.hibernate.validator.constraints.time.DurationMin;
 import org.jspecify.annotations.Nullable;
@@ -49,12 +48,13 @@ public record OrderTimeoutProperties(
     @Valid @DefaultValue Api api,
     @Valid @DefaultValue Audit audit) {
 
-  @AssertTrue(
-      message =
-          "topics.created, .paid and .closed must differ, or intake.types must list types of events"
-              + " for created, paid and closed orders")
-  boolean isEveryEventRecognizable() {
-    return topics.inputs().size() == 3 || intake.types().areUsed();
+  /** Refuses events that could not be distinguished. */
+  public OrderTimeoutProperties {
+    if (topics.inputs().size() < 3 && !intake.types().areUsed()) {
+      throw new IllegalArgumentException(
+          "order-timeout.topics.created, .paid and .closed are %s, %s and %s, so they must differ, or order-timeout.intake.types must list the types of their events"
+              .formatted(topics.created(), topics.paid(), topics.closed()));
+    }
   }
 
   /**
@@ -231,10 +231,17 @@ public record OrderTimeoutProperties(
       @DefaultValue Set<String> closed,
       @DefaultValue Set<String> ignored) {
 
-    @AssertTrue(message = "a type may be listed only once")
-    boolean isEveryTypeUnambiguous() {
-      return Stream.of(created, paid, closed, ignored).mapToInt(Set::size).sum()
-          == Stream.of(created, paid, closed, ignored).flatMap(Set::stream).distinct().count();
+    /** Refuses types that are listed more than once. */
+    public Types {
+      Set<String> seen = new HashSet<>();
+      for (Set<String> listed : List.of(created, paid, closed, ignored)) {
+        for (String type : listed) {
+          if (!seen.add(type)) {
+            throw new IllegalArgumentException(
+                "order-timeout.intake.types lists %s for more than one event".formatted(type));
+          }
+        }
+      }
     }
 
     /** Whether events are distinguished by type instead of by topic. */

@@ -62,7 +62,7 @@ class OrderTimeoutPropertiesTest {
   void topicsWithSeveralEventsRequireTypes() {
     assertRefused(
         List.of("order-timeout.topics.paid=order-created"),
-        "must differ, or intake.types must list types");
+        "are order-created, order-created and order-closed, so they must differ");
     context
         .withPropertyValues(
             "order-timeout.topics.paid=order-created",
@@ -71,7 +71,7 @@ class OrderTimeoutPropertiesTest {
         .run(started -> assertThat(started).hasNotFailed());
     assertRefused(
         List.of("order-timeout.intake.types.created=a", "order-timeout.intake.types.paid=a"),
-        "a type may be listed only once");
+        "order-timeout.intake.types lists a for more than one event");
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.ordertimeout.it.flow;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.ordertimeout.it.support.Http;
 import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
@@ -145,8 +146,18 @@ class EventFormatsIT {
     assertThat(checked.at("/records/1/line").asInt()).isEqualTo(3);
     assertThat(checked.at("/records/1/outcome/fault").asString())
         .contains("its type is not listed in order-timeout.intake.types: OrderPaid");
+    assertRefused(service, "", "there are no records in the body");
+    assertRefused(service, "\n\nnonsense", "line 3 is not JSON");
+    assertRefused(service, "{}", "line 1 has no topic");
+    assertRefused(service, "{\"topic\":\"x\"}", "line 1: 'x' is not an input topic");
     assertThat(service.http().viewer().postText("/api/events/check", lines).status())
         .isEqualTo(403);
+  }
+
+  private static void assertRefused(Service service, String lines, String why) {
+    Http.Answer answer = service.http().operator().postText("/api/events/check", lines);
+    assertThat(answer.status()).isEqualTo(400);
+    assertThat(answer.json().path("detail").asString()).startsWith(why);
   }
 
   /** As the router writes it without a converter of its own: text with JSON, and a JSON key. */

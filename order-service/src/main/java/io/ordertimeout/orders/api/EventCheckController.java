@@ -61,7 +61,10 @@ class EventCheckController {
    * names and values in turn.
    */
   @PostMapping(path = "/check", consumes = MediaType.TEXT_PLAIN_VALUE)
-  CheckedRecords check(@RequestBody String lines) {
+  CheckedRecords check(@RequestBody(required = false) @Nullable String lines) {
+    if (lines == null || lines.isBlank()) {
+      throw new IllegalArgumentException("there are no records in the body");
+    }
     Instant now = clock.now();
     Map<Result, Integer> counts = new EnumMap<>(Result.class);
     List<CheckedRecord> records = new ArrayList<>();
@@ -74,11 +77,19 @@ class EventCheckController {
       if (records.size() == MAX_RECORDS) {
         throw new IllegalArgumentException("there are more than " + MAX_RECORDS + " records");
       }
-      Outcome outcome = check.check(sample(number, line, now), now);
+      Outcome outcome = check(number, sample(number, line, now), now);
       counts.merge(outcome.result(), 1, Integer::sum);
       records.add(new CheckedRecord(number, outcome));
     }
     return new CheckedRecords(counts, records);
+  }
+
+  private Outcome check(int number, Sample sample, Instant now) {
+    try {
+      return check.check(sample, now);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException("line " + number + ": " + e.getMessage(), e);
+    }
   }
 
   private Sample sample(int number, String line, Instant now) {
