@@ -27,6 +27,7 @@ class WayOfAnEventTest {
   private static final List<String> FROM_THE_TOP =
       List.of(
           "access",
+          "access.session",
           "api",
           "operator",
           "operator.status",

@@ -2,6 +2,7 @@ package io.ordertimeout.it.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ordertimeout.it.support.ConsoleSession;
 import io.ordertimeout.it.support.Http;
 import io.ordertimeout.it.support.Http.Answer;
 import io.ordertimeout.it.support.LogCapture;
@@ -117,7 +118,7 @@ class AccessIT {
     Answer first = nobody.get("/api/session");
     assertThat(first.json().path("passwords").asBoolean()).isTrue();
     assertThat(first.json().path("name").isNull()).isTrue();
-    String token = cookie(first, "XSRF-TOKEN");
+    String token = first.cookie("XSRF-TOKEN");
     Http withToken = nobody.with("Cookie", "XSRF-TOKEN=" + token).with("X-XSRF-TOKEN", token);
 
     assertThat(
@@ -131,13 +132,13 @@ class AccessIT {
         withToken.form("/api/session", "username", "operator", "password", Http.OPERATOR_PASSWORD);
     assertThat(login.status()).isEqualTo(204);
     String setCookie = String.join("\n", login.response().headers().allValues("Set-Cookie"));
-    assertThat(setCookie).contains("JSESSIONID", "HttpOnly", "SameSite=Lax");
-    String session = "JSESSIONID=" + cookie(login, "JSESSIONID");
+    assertThat(setCookie).contains(ConsoleSession.COOKIE, "HttpOnly", "SameSite=Lax");
+    String session = ConsoleSession.COOKIE + "=" + login.cookie(ConsoleSession.COOKIE);
 
     Answer who = nobody.with("Cookie", session).get("/api/session");
     assertThat(who.json().path("name").asString()).isEqualTo("operator");
     assertThat(who.json().path("operator").asBoolean()).isTrue();
-    String fresh = cookie(who, "XSRF-TOKEN");
+    String fresh = who.cookie("XSRF-TOKEN");
     assertThat(nobody.with("Cookie", session).get("/api/overview").status()).isEqualTo(200);
     assertThat(nobody.with("Cookie", session).post("/api/pauses", Map.of()).status())
         .isEqualTo(403);
@@ -147,16 +148,6 @@ class AccessIT {
 
     assertThat(loggedIn.post("/api/session/end", Map.of()).status()).isEqualTo(204);
     assertThat(nobody.with("Cookie", session).get("/api/overview").status()).isEqualTo(401);
-  }
-
-  private static String cookie(Answer answer, String name) {
-    for (String header : answer.response().headers().allValues("Set-Cookie")) {
-      Matcher matcher = Pattern.compile(name + "=([^;]+)").matcher(header);
-      if (matcher.find()) {
-        return matcher.group(1);
-      }
-    }
-    throw new AssertionError("no cookie " + name + " in " + answer.response().headers().map());
   }
 
   @Test

@@ -2,6 +2,7 @@ package io.ordertimeout.it.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ordertimeout.it.support.ConsoleSession;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.TokenIssuer;
@@ -59,14 +60,39 @@ class LogInProviderIT {
   @Test
   void aRefusalByTheProviderLogsNobodyIn() throws Exception {
     provider.refuseLogIns();
-    double sessions = service.gauge("tomcat.sessions.active.current");
+    long sessions = sessions();
     HttpClient refused = browser();
 
     HttpResponse<String> back = get(refused, base.resolve("/oauth2/authorization/shop"));
 
     assertThat(back.uri()).isEqualTo(base.resolve("/?refused"));
-    assertThat(service.gauge("tomcat.sessions.active.current")).isEqualTo(sessions);
+    assertThat(sessions()).isEqualTo(sessions);
     assertThat(get(refused, base.resolve("/api/overview")).statusCode()).isEqualTo(401);
+  }
+
+  private long sessions() {
+    return scenario.database().count("select count(*) from console_session");
+  }
+
+  @Test
+  void anyInstanceCompletesALogIn() throws Exception {
+    provider.logIn("order-timeout-viewer");
+    try (Service other = scenario.startService(provider.logInSettings())) {
+      HttpClient browser = browser(HttpClient.Redirect.NEVER);
+      String atProvider = location(get(browser, base.resolve("/oauth2/authorization/shop")));
+      URI back = URI.create(location(get(browser, URI.create(atProvider))));
+      URI toTheOther =
+          URI.create(back.toString().replace(base.toString(), other.http().base().toString()));
+      assertThat(toTheOther).isNotEqualTo(back);
+
+      assertThat(location(get(browser, toTheOther))).endsWith("/");
+
+      assertThat(get(browser, base.resolve("/api/overview")).statusCode()).isEqualTo(200);
+    }
+  }
+
+  private static String location(HttpResponse<String> redirect) {
+    return redirect.headers().firstValue("Location").orElseThrow();
   }
 
   @Test
@@ -79,7 +105,7 @@ class LogInProviderIT {
 
     assertThat(redirect.statusCode()).isEqualTo(302);
     assertThat(redirect.headers().allValues("Set-Cookie"))
-        .noneMatch(cookie -> cookie.startsWith("JSESSIONID"))
+        .noneMatch(cookie -> cookie.startsWith(ConsoleSession.COOKIE))
         .anyMatch(
             cookie -> cookie.startsWith("order-timeout-log-in=") && cookie.contains("HttpOnly"));
   }
@@ -97,9 +123,13 @@ class LogInProviderIT {
   }
 
   private static HttpClient browser() {
+    return browser(HttpClient.Redirect.ALWAYS);
+  }
+
+  private static HttpClient browser(HttpClient.Redirect redirect) {
     return HttpClient.newBuilder()
         .cookieHandler(new CookieManager())
-        .followRedirects(HttpClient.Redirect.ALWAYS)
+        .followRedirects(redirect)
         .build();
   }
 

@@ -42,6 +42,17 @@ public final class Http {
       return response.headers().firstValue(name).orElse("");
     }
 
+    /** The value of a cookie that the response sets; fails if there is none. */
+    public String cookie(String name) {
+      return response.headers().allValues("Set-Cookie").stream()
+          .filter(header -> header.startsWith(name + "="))
+          .map(header -> header.substring(name.length() + 1).replaceFirst(";.*", ""))
+          .filter(value -> !value.isEmpty())
+          .findFirst()
+          .orElseThrow(
+              () -> new AssertionError("no cookie " + name + " in " + response.headers().map()));
+    }
+
     /** Fails unless the request has succeeded. */
     public Answer assertOk() {
       assertThat(status()).as(response.body()).isEqualTo(200);

@@ -4,9 +4,13 @@ import static org.springframework.http.HttpMethod.GET;
 
 import com.github.benmanes.caffeine.cache.Ticker;
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.access.session.NewSession;
+import io.ordertimeout.orders.access.session.SessionUser;
+import io.ordertimeout.orders.access.session.SharedSessions;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletResponse;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.security.oauth2.client.autoconfigure.OAuth2ClientProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.http.HttpHeaders;
@@ -21,6 +25,9 @@ import org.springframework.security.oauth2.jwt.JwtDecoder;
 import org.springframework.security.oauth2.server.resource.web.authentication.BearerTokenAuthenticationFilter;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.authentication.SimpleUrlAuthenticationFailureHandler;
+import org.springframework.security.web.context.DelegatingSecurityContextRepository;
+import org.springframework.security.web.context.RequestAttributeSecurityContextRepository;
+import org.springframework.security.web.context.SecurityContextHolderFilter;
 import org.springframework.security.web.csrf.CsrfFilter;
 import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWriter.ReferrerPolicy;
 import tools.jackson.databind.json.JsonMapper;
@@ -45,6 +52,8 @@ class AccessConfiguration {
       HttpSecurity http,
       ObjectProvider<JwtDecoder> tokens,
       ObjectProvider<ClientRegistrationRepository> providers,
+      ObjectProvider<OAuth2ClientProperties> clients,
+      SharedSessions<?> sessions,
       OrderTimeoutProperties properties,
       SecurityProblemHandler problems,
       JsonMapper json)
@@ -90,6 +99,14 @@ class AccessConfiguration {
                     .referrerPolicy(referrer -> referrer.policy(ReferrerPolicy.NO_REFERRER)))
         .exceptionHandling(
             handling -> handling.authenticationEntryPoint(problems).accessDeniedHandler(problems))
+        .securityContext(
+            context ->
+                context.securityContextRepository(
+                    new DelegatingSecurityContextRepository(
+                        new RequestAttributeSecurityContextRepository(), new SessionUser())))
+        .sessionManagement(
+            management -> management.sessionAuthenticationStrategy(new NewSession(sessions)))
+        .addFilterBefore(new UnavailableSessionsFilter(problems), SecurityContextHolderFilter.class)
         // Remembering a refused request would create a session.
         .requestCache(RequestCacheConfigurer::disable)
         .addFilterBefore(
@@ -147,7 +164,9 @@ class AccessConfiguration {
                   .defaultSuccessUrl("/", true)
                   .failureHandler(failureHandler)
                   .authorizationEndpoint(
-                      endpoint -> endpoint.authorizationRequestRepository(new LogInCookies(json)))
+                      endpoint ->
+                          endpoint.authorizationRequestRepository(
+                              new LogInCookies(json, clients.getIfAvailable())))
                   .userInfoEndpoint(
                       user -> user.userAuthoritiesMapper(roles.userAuthoritiesMapper())));
     }

@@ -4,17 +4,23 @@ import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import javax.crypto.Cipher;
+import javax.crypto.Mac;
 import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.security.oauth2.client.autoconfigure.OAuth2ClientProperties;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.ResponseCookie;
 import org.springframework.security.oauth2.client.web.AuthorizationRequestRepository;
@@ -26,7 +32,9 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * Keeps what a log-in through an identity provider has to remember until the provider redirects the
  * browser back. It is kept in an encrypted cookie of that browser and not in a session, because
- * everybody can begin a log-in. The key is this instance's own. Thread-safe.
+ * everybody can begin a log-in. The key is derived from the secrets of the clients, which all
+ * instances share, so that any of them can complete the log-in; without a secret, it is this
+ * instance's own. Thread-safe.
  */
 final class LogInCookies implements AuthorizationRequestRepository<OAuth2AuthorizationRequest> {
 
@@ -35,6 +43,7 @@ final class LogInCookies implements AuthorizationRequestRepository<OAuth2Authori
   private static final Duration MAX_AGE = Duration.ofMinutes(10);
 
   private static final String CIPHER = "AES/GCM/NoPadding";
+  private static final String MAC = "HmacSHA256";
   private static final int KEY_BYTES = 16;
   private static final int NONCE_BYTES = 12;
   private static final int TAG_BITS = 128;
@@ -73,10 +82,35 @@ final class LogInCookies implements AuthorizationRequestRepository<OAuth2Authori
 
   private final JsonMapper json;
   private final SecureRandom random = new SecureRandom();
-  private final SecretKeySpec key = new SecretKeySpec(random(KEY_BYTES), "AES");
+  private final SecretKeySpec key;
 
-  LogInCookies(JsonMapper json) {
+  /**
+   * Creates it.
+   *
+   * @param clients the clients of identity providers; null for none
+   */
+  LogInCookies(JsonMapper json, @Nullable OAuth2ClientProperties clients) {
     this.json = json;
+    String secrets = clients == null ? "" : secrets(clients);
+    this.key = new SecretKeySpec(secrets.isEmpty() ? random(KEY_BYTES) : derived(secrets), "AES");
+  }
+
+  private static String secrets(OAuth2ClientProperties clients) {
+    return clients.getRegistration().values().stream()
+        .map(OAuth2ClientProperties.Registration::getClientSecret)
+        .filter(Objects::nonNull)
+        .sorted()
+        .collect(Collectors.joining("\n"));
+  }
+
+  private static byte[] derived(String secrets) {
+    try {
+      Mac mac = Mac.getInstance(MAC);
+      mac.init(new SecretKeySpec(secrets.getBytes(StandardCharsets.UTF_8), MAC));
+      return Arrays.copyOf(mac.doFinal(NAME.getBytes(StandardCharsets.UTF_8)), KEY_BYTES);
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("every Java runtime has " + MAC, e);
+    }
   }
 
   @Override
@@ -149,7 +183,7 @@ final class LogInCookies implements AuthorizationRequestRepository<OAuth2Authori
       bytes.get(text);
       return json.readValue(cipher(Cipher.DECRYPT_MODE, nonce).doFinal(text), Begun.class);
     } catch (IllegalArgumentException | GeneralSecurityException | JacksonException e) {
-      return null; // not written by this instance since its start
+      return null; // written with another key
     }
   }
 

@@ -1,8 +1,12 @@
 package io.ordertimeout.orders.access;
 
+import io.ordertimeout.orders.access.session.SessionsUnavailableException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
@@ -26,6 +30,11 @@ import tools.jackson.databind.json.JsonMapper;
 @Component
 class SecurityProblemHandler
     implements AuthenticationEntryPoint, AccessDeniedHandler, AuthenticationFailureHandler {
+
+  private static final Logger log = LoggerFactory.getLogger(SecurityProblemHandler.class);
+
+  /** After which time a request may succeed that Postgres has not answered. */
+  private static final Duration OUTAGE = Duration.ofSeconds(5);
 
   private final JsonMapper json;
 
@@ -59,13 +68,26 @@ class SecurityProblemHandler
 
   private boolean isRefused(AuthenticationException failure, HttpServletResponse response)
       throws IOException {
-    if (!(failure instanceof RefusedLogInException refused)) {
+    if (failure instanceof RefusedLogInException refused) {
+      refuse(response, refused.status(), refused.retryAfter(), failure);
+    } else if (failure instanceof SessionsUnavailableException) {
+      log.warn("A request was refused: {}", String.valueOf(failure.getCause()));
+      refuse(response, HttpStatus.SERVICE_UNAVAILABLE, OUTAGE, failure);
+    } else {
       return false;
     }
-    long seconds = Math.max(1, refused.retryAfter().toSeconds());
-    response.setHeader(HttpHeaders.RETRY_AFTER, Long.toString(seconds));
-    write(response, refused.status(), String.valueOf(refused.getMessage()));
     return true;
+  }
+
+  private void refuse(
+      HttpServletResponse response,
+      HttpStatus status,
+      Duration retryAfter,
+      AuthenticationException failure)
+      throws IOException {
+    long seconds = Math.max(1, retryAfter.toSeconds());
+    response.setHeader(HttpHeaders.RETRY_AFTER, Long.toString(seconds));
+    write(response, status, String.valueOf(failure.getMessage()));
   }
 
   @Override

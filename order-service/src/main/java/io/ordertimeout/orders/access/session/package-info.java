@@ -1,0 +1,5 @@
+/** Console sessions, which all instances share. */
+@NullMarked
+package io.ordertimeout.orders.access.session;
+
+import org.jspecify.annotations.NullMarked;
