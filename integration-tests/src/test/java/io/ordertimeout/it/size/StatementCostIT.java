@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.size.StatementCosts.Cost;
 import io.ordertimeout.it.size.StatementCosts.Scans;
+import io.ordertimeout.it.support.ConsoleSession;
 import io.ordertimeout.it.support.Database;
 import io.ordertimeout.it.support.Http;
 import io.ordertimeout.it.support.Scenario;
@@ -220,6 +221,20 @@ class StatementCostIT {
         from generate_series(?::int, ?::int - 1, 300) as i
         """,
         Scenario.PARTITIONS, from, to);
+    database.execute(
+        """
+        insert into console_session
+        select i, i, 0, 0, 36000, extract(epoch from now() + interval '10 h') * 1000, 'user ' || i / 10
+        from generate_series(?::int, ?::int - 1, 50) as i
+        """,
+        from,
+        to);
+    database.execute(
+        """
+        insert into console_session_attributes
+        select primary_id, 'roles', 'ROLE_VIEWER'::bytea from console_session
+        on conflict do nothing
+        """);
   }
 
   /** Conflicts whose topic does not exist. */
@@ -286,6 +301,10 @@ class StatementCostIT {
   }
 
   private static void operate(Service service, String id) {
+    ConsoleSession session =
+        ConsoleSession.begin(service.http(), "operator", Http.OPERATOR_PASSWORD);
+    session.at(service).get("/api/overview").assertOk();
+    session.end(service);
     Http operator = service.http().operator();
     operator.get("/api/orders", "state", "PENDING").assertOk();
     operator.get("/api/orders").assertOk();
