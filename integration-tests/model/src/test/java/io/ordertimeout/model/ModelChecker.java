@@ -34,7 +34,14 @@ final class ModelChecker {
   private static final Path LOGS = Path.of("target", "logs");
   private static final String JAVA =
       Path.of(System.getProperty("java.home"), "bin", "java").toString();
-  private static final Duration TIMEOUT = Duration.ofMinutes(10);
+  private static final Duration TIMEOUT = Duration.ofMinutes(15);
+
+  /** Fills the time in which the build and the other tests wait. */
+  private static final List<String> IN_THE_BACKGROUND =
+      Files.isExecutable(Path.of("/usr/bin/nice"))
+          ? List.of("/usr/bin/nice", "-n", "10")
+          : List.of();
+
   private static final String NO_MUTANT = "Without = {}";
   private static final List<String> COUNT = List.of("-coverage", "1");
 
@@ -122,6 +129,7 @@ final class ModelChecker {
       throws IOException {
     List<String> command =
         Stream.of(
+                IN_THE_BACKGROUND,
                 List.of(JAVA, "-Xmx1g", "-XX:+UseSerialGC", "-Xshare:auto"),
                 // C2 does not pay within seconds.
                 List.of("-XX:TieredStopAtLevel=1"),
