@@ -64,14 +64,15 @@ final class DueBurst {
   }
 
   private void add(Section section, String row, Judge judge, long deadline, boolean complete) {
+    if (!complete) {
+      section.note(row + ": only " + judge.cancelled() + " were cancelled within " + PATIENCE);
+      return;
+    }
     Histogram lateness = judge.latenessSinceLastCall();
     section.add(row, "first after, ms", (double) lateness.getMinValue());
     section.add(row, "half after, ms", (double) lateness.getValueAtPercentile(50));
     double last = (double) (judge.lastCancelledAt() - deadline);
     section.add(row, "last after, ms", last);
     section.add(row, "orders/s", judge.cancelled() / Math.max(1, last) * 1e3);
-    if (!complete) {
-      section.note(row + ": only " + judge.cancelled() + " were cancelled within " + PATIENCE);
-    }
   }
 }
