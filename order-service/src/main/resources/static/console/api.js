@@ -20,17 +20,25 @@ export const sessionEvents = new EventTarget();
 
 let token = null;
 
+// How often somebody has logged in: the response to a request of an earlier log-in ends no later one.
+let logIns = 0;
+
 /** The current user with their roles, and the ways to log in. */
 export let session = {
   name: null, viewer: false, operator: false, passwords: true, tokens: false, providers: [],
 };
 
 export async function loadSession() {
+  const { name } = session;
   session = await get('/api/session');
+  if (name !== null && session.name === null) {
+    sessionEvents.dispatchEvent(new Event('lost'));
+  }
   return session;
 }
 
 export async function logIn({ username, password, bearer }) {
+  logIns += 1;
   if (bearer) {
     await logInWithToken(bearer.replace(/^Bearer\s+/i, '').trim());
     return;
@@ -62,6 +70,7 @@ export async function logOut() {
     await send('/api/session/end', { method: 'POST', headers: await csrfHeaders() });
   }
   token = null;
+  session = { ...session, name: null };
   await loadSession();
 }
 
@@ -114,6 +123,8 @@ async function send(path, options) {
   if (token) {
     headers.Authorization = `Bearer ${token}`;
   }
+  const isLoggedIn = session.name !== null;
+  const requestedDuring = logIns;
   let response;
   try {
     response = await fetch(path, { ...options, headers, cache: 'no-store' });
@@ -133,7 +144,7 @@ async function send(path, options) {
     response.status,
     Number(response.headers.get('Retry-After')) || null,
   );
-  if (response.status === 401 && session.name !== null) {
+  if (response.status === 401 && isLoggedIn && requestedDuring === logIns && session.name !== null) {
     token = null;
     session = { ...session, name: null, viewer: false, operator: false };
     sessionEvents.dispatchEvent(new Event('lost'));

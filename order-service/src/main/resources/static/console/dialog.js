@@ -4,6 +4,9 @@ import { newId } from './fields.js';
 
 const MAX_REASON_LENGTH = 500;
 
+// What was entered in dialogs that the end of a session has closed, by user, page and change.
+const drafts = new Map();
+
 /** A button that opens a change; only operators see it. */
 export function operatorButton(text, onClick, attributes = {}) {
   return session.operator
@@ -42,6 +45,8 @@ function requestChange({
     let response = null;
     let sentText = null;
     let idempotencyKey = null;
+    let isDismissed = false;
+    const draft = [session.name, location.hash, path].join(' ');
     const id = newId('dialog');
     const problem = h('div', { role: 'alert' });
     const confirmButton = h('button', { type: 'submit', class: danger ? 'danger' : 'primary' }, confirm);
@@ -68,10 +73,15 @@ function requestChange({
       ),
       problem,
       h('div', { class: 'buttons' },
-        h('button', { type: 'button', on: { click: () => dialog.close() } }, dismiss),
+        h('button', { type: 'button', on: { click: dismissDialog } }, dismiss),
         confirmButton),
     );
     const dialog = h('dialog', { 'aria-labelledby': `${id}-title` }, form);
+
+    function dismissDialog() {
+      isDismissed = true;
+      dialog.close();
+    }
 
     async function submit(event) {
       event.preventDefault();
@@ -110,7 +120,11 @@ function requestChange({
       }
     }
 
+    dialog.addEventListener('cancel', () => { isDismissed = true; });
     dialog.addEventListener('close', () => {
+      if (!response && !isDismissed) {
+        drafts.set(draft, [...new FormData(form)]);
+      }
       dialog.remove();
       // The change may have removed the button that had the focus.
       if (document.activeElement === document.body) {
@@ -119,7 +133,16 @@ function requestChange({
       resolve(response);
     });
     document.body.append(dialog);
+    restore(form, drafts.get(draft) ?? []);
+    drafts.delete(draft);
     dialog.showModal();
     (form.querySelector('input, textarea') ?? reason).focus();
   });
+}
+
+function restore(form, entries) {
+  for (const [name, value] of entries) {
+    form.elements.namedItem(name).value = value;
+  }
+  [...form.elements].forEach((field) => field.dispatchEvent(new Event('input', { bubbles: true })));
 }

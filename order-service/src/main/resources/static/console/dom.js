@@ -159,6 +159,11 @@ export function untrusted(text, attributes = {}) {
   return h('bdi', attributes, printable(text));
 }
 
+/** The same in a table: one line of limited width, whole while it is focused or pointed at. */
+export function clipped(text) {
+  return untrusted(text, { class: 'clipped', tabindex: '0' });
+}
+
 export function orderId(id) {
   return untrusted(id, { class: 'id' });
 }

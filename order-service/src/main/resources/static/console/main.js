@@ -1,5 +1,6 @@
 import { loadSession, logOut, RETURN_TO, session, sessionEvents } from './api.js';
 import { badge, errorState, h, loading, render, viewLink } from './dom.js';
+import { findForm } from './find.js';
 import { formatDuration, formatTime, timeElement } from './format.js';
 import { followOverview } from './live.js';
 import { auditView } from './views/audit.js';
@@ -117,6 +118,7 @@ function showLogIn(notice) {
   document.title = 'Log in · Order timeout';
   document.querySelectorAll('dialog').forEach((dialog) => dialog.close());
   $('navigation').hidden = true;
+  $('find').replaceChildren();
   $('stale').hidden = true;
   render($('connection'));
   render($('toast'));
@@ -127,6 +129,7 @@ function showLogIn(notice) {
 
 function start(moveFocus) {
   showUser();
+  $('find').replaceChildren(findForm());
   following = new AbortController();
   followOverview(following.signal, receive, (isConnected) => {
     connected = isConnected;
@@ -185,7 +188,12 @@ setInterval(() => {
   view?.tick?.();
 }, 1_000);
 
-addEventListener('hashchange', () => following && showView(true));
+addEventListener('hashchange', () => {
+  if (following) {
+    render($('toast')); // about what was shown before
+    showView(true);
+  }
+});
 // The skip link's target must not become the hash, which names the view.
 document.querySelector('.skip-link').addEventListener('click', (event) => {
   event.preventDefault();

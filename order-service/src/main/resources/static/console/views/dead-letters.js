@@ -1,6 +1,6 @@
 import { get, session } from '../api.js';
 import { openChangeDialog, operatorButton } from '../dialog.js';
-import { badge, emptyState, errorState, fact, h, loading, render, table, untrusted, viewLink } from '../dom.js';
+import { badge, clipped, emptyState, errorState, fact, h, loading, render, table, untrusted, viewLink } from '../dom.js';
 import { formatNumber, pluralize, timeElement } from '../format.js';
 import { viewHref } from '../urls.js';
 import { orderLink } from './labels.js';
@@ -65,7 +65,7 @@ function letterTable(letters) {
         topic: letter.topic, partition: letter.partition, offset: letter.offset,
       }, timeElement(letter.at))),
       h('td', {}, letter.key === null ? h('i', {}, 'none') : untrusted(letter.key, { class: 'id' })),
-      h('td', {}, untrusted(letter.error)),
+      h('td', {}, clipped(letter.error)),
       h('td', {}, untrusted(source(letter))),
       h('td', { class: 'number' }, formatNumber(letter.bytes)))),
     { class: 'cards' },

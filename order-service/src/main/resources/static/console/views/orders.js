@@ -1,5 +1,5 @@
 import { get } from '../api.js';
-import { emptyState, errorState, h, loading, render, table, untrusted, viewLink } from '../dom.js';
+import { clipped, emptyState, errorState, h, loading, render, table, viewLink } from '../dom.js';
 import { textField, timeField } from '../fields.js';
 import { formatMoney, formatTime, fromLocalInput, pluralize, timeElement } from '../format.js';
 import { viewHref } from '../urls.js';
@@ -23,6 +23,8 @@ export function ordersView(parameters) {
   const criteria = { ...query, state: query.state.length === 0 ? ANY_STATE : query.state };
   const requests = new AbortController();
   const results = h('div');
+  // Whoever looks for an id means orders in any state, unless they have chosen some.
+  let isStateChosen = parameters.size > 0 && query.state.length > 0;
   const form = h(
     'form',
     { class: 'search', role: 'search', on: { submit } },
@@ -31,7 +33,7 @@ export function ordersView(parameters) {
     }),
     h(
       'fieldset',
-      {},
+      { on: { change: () => { isStateChosen = true; } } },
       h('legend', {}, 'State'),
       h('div', { class: 'row' }, ORDER_STATE_LABELS.map(([value, label]) =>
         h('label', { class: 'option' },
@@ -48,9 +50,10 @@ export function ordersView(parameters) {
   function submit(event) {
     event.preventDefault();
     const data = new FormData(form);
+    const isAnyState = !data.has('state') || (data.get('prefix') && !isStateChosen);
     const href = viewHref('orders', {
       prefix: data.get('prefix'),
-      state: data.has('state') ? data.getAll('state') : ANY_STATE,
+      state: isAnyState ? ANY_STATE : data.getAll('state'),
       dueFrom: fromLocalInput(data.get('dueFrom')),
       dueTo: fromLocalInput(data.get('dueTo')),
     });
@@ -80,12 +83,19 @@ export function ordersView(parameters) {
     const sorting = query.prefix ? 'by ID' : 'by deadline';
     return [
       h('p', { class: 'minor', role: 'status' },
-        `${pluralize(orders.length, after ? 'more order' : 'order')}, sorted ${sorting}, as of ${formatTime(Date.now())}`),
+        `${countOf(orders, next)}, sorted ${sorting}, as of ${formatTime(Date.now())}`),
       orderTable(orders),
       h('nav', { class: 'pages', 'aria-label': 'Pages' },
         after && viewLink('orders', criteria, 'First page'),
         next ? viewLink('orders', { ...criteria, after: next }, 'Next page') : h('span', {}, 'No more orders')),
     ];
+  }
+
+  function countOf(orders, next) {
+    if (after) {
+      return next ? `The next ${orders.length} orders` : `The last ${pluralize(orders.length, 'order')}`;
+    }
+    return next ? `The first ${orders.length} orders; there are more` : pluralize(orders.length, 'order');
   }
 
   load();
@@ -117,7 +127,7 @@ function orderTable(orders) {
         h('td', {}, orderStateBadge(order.state)),
         h('td', {}, order.deadline ? timeElement(order.deadline) : '–'),
         h('td', { class: 'number' }, order.amount ? formatMoney(order.amount.value, order.amount.currency) : '–'),
-        h('td', { class: 'optional' }, order.channel ? untrusted(order.channel) : '–'),
+        h('td', { class: 'optional' }, order.channel ? clipped(order.channel) : '–'),
         h('td', { class: 'number optional' }, order.shard),
       )),
     { class: 'cards dense' },

@@ -66,6 +66,8 @@ class ConsoleLiveIT {
       way.refuse();
       assertThat(visit.page().locator("#stale")).containsText("The service is unreachable");
       assertThat(visit.page().locator("#connection")).containsText("Stale");
+      // Nothing looks good any more.
+      assertThat(visit.page().locator("main")).hasCSS("filter", "grayscale(1)");
 
       create("while-cut", "PT4M", "EUR");
       way.restore();

@@ -79,6 +79,27 @@ class ConsoleLogInIT {
   }
 
   @Test
+  void keepsWhatWasEnteredInADialogWhenTheSessionIsLost() {
+    try (Visit visit = console.visit().expecting(401, "/api/")) {
+      visit.openAsOperator("pauses");
+      visit.button("Pause expiry").click();
+      visit.dialog().getByLabel("Extend deadlines").check();
+      visit.because("half a page of reasons");
+      visit.page().context().clearCookies();
+      visit.press("Pause expiry");
+      assertThat(visit.heading()).hasText("Log in");
+
+      visit.logIn("operator", Http.OPERATOR_PASSWORD).awaitLive();
+      visit.button("Pause expiry").click();
+      assertThat(visit.dialog().getByLabel("Reason")).hasValue("half a page of reasons");
+      assertThat(visit.dialog().getByLabel("Extend deadlines")).isChecked();
+      visit.press("Cancel");
+      visit.button("Pause expiry").click();
+      assertThat(visit.dialog().getByLabel("Reason")).hasValue("");
+    }
+  }
+
+  @Test
   void showsHowLongToWaitAfterTooManyFailures() {
     try (Service strict =
             console.scenario().startService("order-timeout.access.max-failures", "1");

@@ -38,6 +38,21 @@ class ConsoleLookIT {
   private static final String LONG_ID =
       "an-id-as-long-as-it-may-be-".repeat(4) + "without-a-space-1234";
 
+  /** Pairs of controls whose boxes overlap. */
+  private static final String OVERLAPS =
+      """
+      () => {
+        const controls = [...document.querySelectorAll('input, button, select, .page-header a, .search a')]
+          .filter((control) => control.offsetWidth > 0 && !control.matches('.visually-hidden *'));
+        const boxes = controls.map((control) => [control, control.getBoundingClientRect()]);
+        return boxes.flatMap(([one, a], i) => boxes.slice(i + 1)
+          .filter(([other, b]) => !one.contains(other) && !other.contains(one)
+            && a.left < b.right - 1 && b.left < a.right - 1
+            && a.top < b.bottom - 1 && b.top < a.bottom - 1)
+          .map(([other]) => one.outerHTML + ' over ' + other.outerHTML));
+      }
+      """;
+
   private static final Map<String, String> VIEWS =
       Map.of(
           "overview",
@@ -164,6 +179,22 @@ class ConsoleLookIT {
     }
   }
 
+  @Test
+  void noControlsOverlapAtAnyWidth() {
+    try (Visit visit = console.visit()) {
+      visit.openAsOperator("orders");
+      for (int width : new int[] {320, 480, 641, 800, 1024, 1101, 1280, 1366, 1536, 1920, 2560}) {
+        visit.page().setViewportSize(width, 800);
+        for (String view : List.of("orders", "pauses", "audit")) {
+          visit.go(view);
+          assertThat(visit.page().evaluate(OVERLAPS))
+              .as("%s at %d", view, width)
+              .isEqualTo(List.of());
+        }
+      }
+    }
+  }
+
   private static String name(String view) {
     return view.equals("order?id=parked") ? "order-parked" : view.replaceAll("\\?.*", "");
   }
@@ -215,6 +246,6 @@ class ConsoleLookIT {
   private static void assertReadOnly(Visit visit) {
     List<String> buttons =
         visit.page().locator("button").all().stream().map(Locator::textContent).toList();
-    assertThat(List.of("Log out", "Search", "Filter", "Show more")).containsAll(buttons);
+    assertThat(List.of("Log out", "Find", "Search", "Filter", "Show more")).containsAll(buttons);
   }
 }

@@ -48,12 +48,14 @@ class ConsoleOrdersIT {
       visit.button("Search").click();
       assertThat(rows(visit)).hasCount(50);
       assertThat(rows(visit).first()).containsText("found-00");
+      assertThat(visit.page().locator("main")).containsText("The first 50 orders; there are more");
       visit.link("Next page").click();
-      assertThat(rows(visit)).hasCount(9);
+      // In any state: whoever looks for an id has not chosen one.
+      assertThat(rows(visit)).hasCount(10);
+      assertThat(visit.page().locator("main")).containsText("The last 10 orders");
       page.goBack();
       assertThat(rows(visit)).hasCount(50);
 
-      page.getByLabel("Pending").uncheck();
       page.getByLabel("Paid").check();
       visit.button("Search").click();
       assertThat(rows(visit)).hasCount(1);
@@ -61,6 +63,35 @@ class ConsoleOrdersIT {
       visit.link("found-07").click();
       assertThat(visit.heading()).hasText("Order found-07");
     }
+  }
+
+  @Test
+  void opensAnOrderByItsIdFromAnyPage() {
+    String channel = "a channel with a long name ".repeat(7);
+    scenario.shop().created("wanted", Map.of("timeout", "PT1H", "channel", channel));
+    scenario.create("wanted-too", 0, Scenario.in(Duration.ofHours(1)));
+    scenario.awaitState("wanted", "PENDING");
+    scenario.awaitState("wanted-too", "PENDING");
+    scenario.pay("wanted", 0);
+    scenario.awaitState("wanted", "PAID");
+    try (Visit visit = console.visit()) {
+      visit.openAsViewer("audit");
+      find(visit, "wanted");
+      assertThat(visit.heading()).hasText("Order wanted");
+
+      find(visit, "wante");
+      assertThat(visit.heading()).hasText("Orders");
+      assertThat(rows(visit)).hasCount(2);
+      Locator clipped = visit.page().locator(".clipped");
+      double narrow = clipped.boundingBox().height;
+      clipped.focus();
+      assertThat(clipped.boundingBox().height).isGreaterThan(2 * narrow);
+    }
+  }
+
+  private static void find(Visit visit, String id) {
+    visit.page().getByLabel("Find an order by its ID").fill(id);
+    visit.button("Find").click();
   }
 
   @Test
