@@ -1,5 +1,6 @@
 package io.ordertimeout.orders;
 
+import io.ordertimeout.orders.intake.decoding.EventCheckCommand;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -30,8 +31,14 @@ import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoCon
 @EnableConfigurationProperties(OrderTimeoutProperties.class)
 public class OrderServiceApplication {
 
-  /** Starts the service with Spring Boot's command line arguments. */
+  /**
+   * Starts the service with Spring Boot's command line arguments, or checks a file of events and
+   * ends.
+   */
   public static void main(String[] args) {
+    if (EventCheckCommand.isMeant(args)) {
+      System.exit(EventCheckCommand.run(System.out, System.err, args));
+    }
     SpringApplication.run(OrderServiceApplication.class, args);
   }
 }

@@ -84,6 +84,8 @@ class WayOfAnEventTest {
       noClasses()
           .that()
           .resideInAPackage(ORDERS)
+          .and()
+          .areNotAssignableTo(OrderServiceApplication.class)
           .should()
           .dependOnClassesThat(resideInAPackage(ORDERS + ".*.."));
 

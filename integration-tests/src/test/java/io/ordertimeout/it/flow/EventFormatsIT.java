@@ -147,8 +147,8 @@ class EventFormatsIT {
     assertThat(checked.at("/records/1/outcome/fault").asString())
         .contains("its type is not listed in order-timeout.intake.types: OrderPaid");
     assertRefused(service, "", "there are no records in the body");
-    assertRefused(service, "\n\nnonsense", "line 3 is not JSON");
-    assertRefused(service, "{}", "line 1 has no topic");
+    assertRefused(service, "\n\nnonsense", "line 3: it is not JSON");
+    assertRefused(service, "{}", "line 1: it has no topic");
     assertRefused(service, "{\"topic\":\"x\"}", "line 1: 'x' is not an input topic");
     assertThat(service.http().viewer().postText("/api/events/check", lines).status())
         .isEqualTo(403);

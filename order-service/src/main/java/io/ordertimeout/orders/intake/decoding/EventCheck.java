@@ -8,6 +8,8 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.record.TimestampType;
@@ -72,12 +74,43 @@ public class EventCheck {
       int replacedFields,
       @Nullable String fault) {}
 
+  /**
+   * What becomes of one of many records.
+   *
+   * @param line its line, from 1
+   * @param outcome what becomes of it
+   */
+  public record CheckedRecord(int line, Outcome outcome) {}
+
   private final EventDecoder decoder;
   private final OrderTimeoutProperties.Topics topics;
 
   EventCheck(EventDecoder decoder, OrderTimeoutProperties properties) {
     this.decoder = decoder;
     this.topics = properties.topics();
+  }
+
+  /**
+   * Decodes records, one in each line, as {@code kcat -J} prints them; skips empty lines. Lazy.
+   *
+   * @param now the time of their intake
+   * @throws IllegalArgumentException if a line has no record, or its topic is not an input topic
+   */
+  public Stream<CheckedRecord> check(Stream<String> lines, Instant now) {
+    AtomicInteger number = new AtomicInteger();
+    return lines.flatMap(
+        line -> {
+          int current = number.incrementAndGet();
+          return line.isBlank() ? Stream.empty() : Stream.of(check(current, line, now));
+        });
+  }
+
+  private CheckedRecord check(int number, String line, Instant now) {
+    try {
+      return new CheckedRecord(number, check(SampleLine.parse(line, now), now));
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException("line " + number + ": " + e.getMessage(), e);
+    }
   }
 
   /**

@@ -1,0 +1,120 @@
+package io.ordertimeout.orders.intake.decoding;
+
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.intake.decoding.EventCheck.CheckedRecord;
+import io.ordertimeout.orders.intake.decoding.EventCheck.Outcome;
+import io.ordertimeout.orders.intake.decoding.EventCheck.Result;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.Banner;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Import;
+
+/**
+ * Shows what the records in a file would become with the configuration of the service, without
+ * Kafka, Postgres or a running service. The file has a record in each line, as {@code kcat -J}
+ * prints them.
+ */
+public final class EventCheckCommand {
+
+  private static final String OPTION = "--check-events=";
+  private static final int ALL_USABLE = 0;
+  private static final int SOME_UNUSABLE = 1;
+  private static final int NOT_CHECKED = 2;
+
+  /** What decoding needs of the service. */
+  @EnableConfigurationProperties(OrderTimeoutProperties.class)
+  @Import({EventCheck.class, EventDecoder.class, PaymentDeadlines.class})
+  static class Decoding {}
+
+  private EventCheckCommand() {}
+
+  /** Whether the command line asks for this instead of the service. */
+  public static boolean isMeant(String... arguments) {
+    return Arrays.stream(arguments).anyMatch(argument -> argument.startsWith(OPTION));
+  }
+
+  /**
+   * Checks the file that the command line names; its other arguments configure the service.
+   *
+   * @return 0 if all records are usable, 1 if some are not, 2 if they could not be checked
+   */
+  public static int run(PrintStream out, PrintStream err, String... arguments) {
+    String file =
+        Arrays.stream(arguments)
+            .filter(argument -> argument.startsWith(OPTION))
+            .map(argument -> argument.substring(OPTION.length()))
+            .reduce("", (first, last) -> last);
+    try (Stream<String> lines = Files.lines(Path.of(file));
+        ConfigurableApplicationContext context =
+            new SpringApplicationBuilder(Decoding.class)
+                .web(WebApplicationType.NONE)
+                .bannerMode(Banner.Mode.OFF)
+                .logStartupInfo(false)
+                .run(arguments)) {
+      Map<Result, Integer> counts = new EnumMap<>(Result.class);
+      context
+          .getBean(EventCheck.class)
+          .check(lines, Clock.systemUTC().instant())
+          .forEach(
+              record -> {
+                out.println(text(record));
+                counts.merge(record.outcome().result(), 1, Integer::sum);
+              });
+      out.println(counts.isEmpty() ? "There are no records in " + file : summary(counts));
+      return counts.containsKey(Result.DEAD_LETTER) ? SOME_UNUSABLE : ALL_USABLE;
+    } catch (IOException | UncheckedIOException | InvalidPathException e) {
+      err.println("Cannot read the records in '" + file + "': " + e);
+    } catch (IllegalArgumentException e) {
+      err.println("Cannot check the records in '" + file + "': " + e.getMessage());
+    }
+    return NOT_CHECKED;
+  }
+
+  private static String text(CheckedRecord record) {
+    Outcome outcome = record.outcome();
+    return Stream.of(
+            record.line() + ": " + name(outcome.result()),
+            labelled("order ", outcome.orderId()),
+            labelled("payment ", outcome.paymentId()),
+            labelled("at ", outcome.at()),
+            labelled("deadline ", outcome.deadline()),
+            labelled("by ", outcome.policy()),
+            outcome.replacedFields() == 0
+                ? null
+                : outcome.replacedFields() + " unusable fields are replaced",
+            labelled("", outcome.fault()))
+        .filter(Objects::nonNull)
+        .collect(Collectors.joining(", "));
+  }
+
+  private static @Nullable String labelled(String label, @Nullable Object value) {
+    return value == null ? null : label + Printable.of(value.toString());
+  }
+
+  private static String name(Result result) {
+    return result.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+  }
+
+  private static String summary(Map<Result, Integer> counts) {
+    return counts.entrySet().stream()
+        .map(entry -> entry.getValue() + " " + name(entry.getKey()))
+        .collect(Collectors.joining(", ", "In all: ", ""));
+  }
+}
