@@ -437,10 +437,20 @@ public record OrderTimeoutProperties(
       @DurationMin(days = 1) @DurationMax(days = 36_500) @DefaultValue("400d")
           Duration retention) {}
 
+  /** The content modes of CloudEvents. */
+  public enum OutgoingFormat {
+    /** The attributes are headers, and the value is the data. */
+    BINARY,
+    /** The value has the attributes and the data. */
+    STRUCTURED
+  }
+
   /**
    * The publication of events.
    *
    * @param source CloudEvents source of the events
+   * @param format where a record has the attributes of its CloudEvent: in headers (binary), or
+   *     around the data in its value (structured)
    * @param batchSize maximum number of events of a topic partition that are sent and not
    *     acknowledged
    * @param queueCapacity maximum number of unpublished events in memory; further ones wait in
@@ -449,6 +459,7 @@ public record OrderTimeoutProperties(
    */
   public record Outbox(
       @NotBlank @DefaultValue("/order-timeout") String source,
+      @DefaultValue("binary") OutgoingFormat format,
       @Min(1) @Max(50_000) @DefaultValue("1000") int batchSize,
       @Min(1) @Max(10_000_000) @DefaultValue("100000") int queueCapacity,
       @DurationMin(millis = 100) @DefaultValue("30s") Duration sweepInterval) {}

@@ -48,12 +48,16 @@ class LostDecisionsIT extends FailoverFixture {
     }
   }
 
-  /** After the failover, the order is due in an hour again, until its cancellation is restored. */
+  /**
+   * After the failover, the order is due in an hour again, until its cancellation is restored, here
+   * from a CloudEvent in structured mode.
+   */
   @Test
   void aRestoredCancellationLeavesTheWheelWithoutARepair() {
     try (Service service =
         scenario()
             .startService(
+                "order-timeout.outbox.format", "structured",
                 "order-timeout.reconciler.interval", "1s",
                 "order-timeout.reconciler.confirm-after", "100ms")) {
       PublishedEvent published = loseCancellation("order");

@@ -16,8 +16,10 @@ public record PublishedEvent(ConsumerRecord<byte[], byte @Nullable []> record) {
     return new String(record.key(), StandardCharsets.UTF_8);
   }
 
+  /** The event, which is the data of the value if that is a CloudEvent in structured mode. */
   public JsonNode body() {
-    return JsonMapper.shared().readTree(Objects.requireNonNull(record.value()));
+    JsonNode value = JsonMapper.shared().readTree(Objects.requireNonNull(record.value()));
+    return value.has("specversion") ? value.path("data") : value;
   }
 
   public String text(String field) {

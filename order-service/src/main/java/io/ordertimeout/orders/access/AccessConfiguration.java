@@ -71,7 +71,7 @@ class AccessConfiguration {
                     .requestMatchers(
                         GET, "/", "/index.html", "/console/**", "/webjars/**", "/api/session")
                     .permitAll()
-                    .requestMatchers(GET, "/api/openapi", "/api/openapi/**")
+                    .requestMatchers(GET, "/api/openapi", "/api/openapi/**", "/contracts/*")
                     .permitAll()
                     .requestMatchers(
                         GET,

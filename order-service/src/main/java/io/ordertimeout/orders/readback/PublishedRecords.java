@@ -22,7 +22,13 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class PublishedRecords {
 
+  /**
+   * The event.
+   *
+   * @param data the event, if the value is a CloudEvent in structured mode
+   */
   private record Body(
+      @Nullable Body data,
       @Nullable UUID eventId,
       @Nullable String orderId,
       @Nullable String paymentId,
@@ -71,7 +77,8 @@ final class PublishedRecords {
       return Optional.empty();
     }
     try {
-      return Optional.of(JSON.readValue(record.value(), Body.class));
+      Body body = JSON.readValue(record.value(), Body.class);
+      return Optional.of(body.data == null ? body : body.data);
     } catch (JacksonException e) {
       log.debug(
           "{}-{}@{} was not published by this service: {}",

@@ -2,6 +2,7 @@ package io.ordertimeout.orders.relay;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.OrderTimeoutProperties.OutgoingFormat;
 import io.ordertimeout.orders.outbox.EventId;
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
@@ -15,8 +16,8 @@ import org.springframework.stereotype.Component;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Turns events into Kafka records: JSON, keyed by order id, with the headers of CloudEvents 1.0
- * (Kafka protocol binding, binary content mode). Thread-safe.
+ * Turns events into Kafka records: JSON, keyed by order id, as CloudEvents 1.0 (Kafka protocol
+ * binding) in binary or structured content mode. Thread-safe.
  */
 @Component
 public class EventSerializer {
@@ -40,14 +41,29 @@ public class EventSerializer {
       @Nullable Instant cancelledAt,
       String kind) {}
 
+  /** A CloudEvent in structured mode. */
+  private record Envelope(
+      String specversion,
+      UUID id,
+      String type,
+      String source,
+      Instant time,
+      String datacontenttype,
+      Object data) {}
+
+  private static final String VERSION = "1.0";
+  private static final String JSON_DATA = "application/json";
+  private static final String JSON_ENVELOPE = "application/cloudevents+json; charset=UTF-8";
   private static final JsonMapper JSON = JsonMapper.builder().build();
 
   private final OrderTimeoutProperties.Topics topics;
   private final String source;
+  private final OutgoingFormat format;
 
   EventSerializer(OrderTimeoutProperties properties) {
     this.topics = properties.topics();
     this.source = properties.outbox().source();
+    this.format = properties.outbox().format();
   }
 
   /** Turns an event into a record. */
@@ -92,17 +108,28 @@ public class EventSerializer {
 
   private ProducerRecord<byte[], byte[]> record(
       String topic, String type, OutboxEvent event, UUID eventId, Object body) {
-    ProducerRecord<byte[], byte[]> record =
-        new ProducerRecord<>(topic, utf8(event.orderId()), JSON.writeValueAsBytes(body));
+    if (format == OutgoingFormat.STRUCTURED) {
+      Instant time = event.envelope().writtenAt();
+      Envelope envelope = new Envelope(VERSION, eventId, type, source, time, JSON_DATA, body);
+      ProducerRecord<byte[], byte[]> record = record(topic, event, envelope);
+      record.headers().add("content-type", utf8(JSON_ENVELOPE));
+      return record;
+    }
+    ProducerRecord<byte[], byte[]> record = record(topic, event, body);
     record
         .headers()
-        .add("ce_specversion", utf8("1.0"))
+        .add("ce_specversion", utf8(VERSION))
         .add("ce_id", utf8(eventId.toString()))
         .add("ce_type", utf8(type))
         .add("ce_source", utf8(source))
         .add("ce_time", utf8(event.envelope().writtenAt().toString()))
-        .add("content-type", utf8("application/json"));
+        .add("content-type", utf8(JSON_DATA));
     return record;
+  }
+
+  private static ProducerRecord<byte[], byte[]> record(
+      String topic, OutboxEvent event, Object value) {
+    return new ProducerRecord<>(topic, utf8(event.orderId()), JSON.writeValueAsBytes(value));
   }
 
   private static byte[] utf8(String text) {
