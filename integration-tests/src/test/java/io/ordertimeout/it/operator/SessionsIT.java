@@ -56,6 +56,19 @@ class SessionsIT {
   }
 
   @Test
+  void anotherPasswordEndsTheSessionsOfItsUserAlone() {
+    ConsoleSession operator = operator(service);
+    ConsoleSession viewer = ConsoleSession.begin(service.http(), "viewer", Http.VIEWER_PASSWORD);
+
+    try (Service changed =
+        scenario.startService("order-timeout.access.operator-password", "another")) {
+      assertThat(operator.userAt(changed)).isEmpty();
+      assertThat(operator.at(changed).get("/api/overview").status()).isEqualTo(401);
+      assertThat(viewer.userAt(changed)).isEqualTo("viewer");
+    }
+  }
+
+  @Test
   void aSessionHasTheRightsOfItsUser() {
     ConsoleSession viewer = ConsoleSession.begin(service.http(), "viewer", Http.VIEWER_PASSWORD);
 

@@ -9,6 +9,7 @@ import io.ordertimeout.orders.access.session.SessionUser;
 import io.ordertimeout.orders.access.session.SharedSessions;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletResponse;
+import java.util.Map;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.security.oauth2.client.autoconfigure.OAuth2ClientProperties;
 import org.springframework.context.annotation.Bean;
@@ -16,7 +17,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.http.HttpHeaders;
 import org.springframework.security.access.hierarchicalroles.RoleHierarchy;
 import org.springframework.security.access.hierarchicalroles.RoleHierarchyImpl;
-import org.springframework.security.authentication.AuthenticationProvider;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configurers.RequestCacheConfigurer;
 import org.springframework.security.crypto.factory.PasswordEncoderFactories;
@@ -61,6 +61,8 @@ class AccessConfiguration {
     boolean acceptsTokens = tokens.getIfAvailable() != null;
     boolean hasIdentityProvider = providers.getIfAvailable() != null;
     boolean acceptsPasswords = !acceptsTokens && !hasIdentityProvider;
+    Map<String, LocalUsers.User> users =
+        acceptsPasswords ? new LocalUsers(properties.access()).byName() : Map.of();
     http.authorizeHttpRequests(
             requests ->
                 requests
@@ -103,7 +105,8 @@ class AccessConfiguration {
             context ->
                 context.securityContextRepository(
                     new DelegatingSecurityContextRepository(
-                        new RequestAttributeSecurityContextRepository(), new SessionUser())))
+                        new RequestAttributeSecurityContextRepository(),
+                        new SessionUser(new SessionProof(users)))))
         .sessionManagement(
             management -> management.sessionAuthenticationStrategy(new NewSession(sessions)))
         .addFilterBefore(new UnavailableSessionsFilter(problems), SecurityContextHolderFilter.class)
@@ -131,7 +134,11 @@ class AccessConfiguration {
             properties.access().failuresWithin(),
             Ticker.systemTicker());
     if (acceptsPasswords) {
-      http.authenticationProvider(localUsers(properties.access(), attempts))
+      http.authenticationProvider(
+              new LocalUserAuthentication(
+                  users,
+                  new PasswordHashing(PasswordEncoderFactories.createDelegatingPasswordEncoder()),
+                  attempts))
           .httpBasic(basic -> basic.authenticationEntryPoint(problems))
           .formLogin(
               form ->
@@ -171,14 +178,6 @@ class AccessConfiguration {
                       user -> user.userAuthoritiesMapper(roles.userAuthoritiesMapper())));
     }
     return http.build();
-  }
-
-  private static AuthenticationProvider localUsers(
-      OrderTimeoutProperties.Access settings, LogInAttempts attempts) {
-    return new LocalUserAuthentication(
-        new LocalUsers(settings).byName(),
-        new PasswordHashing(PasswordEncoderFactories.createDelegatingPasswordEncoder()),
-        attempts);
   }
 
   @Bean

@@ -4,6 +4,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.HttpSession;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +20,8 @@ import org.springframework.session.FindByIndexNameSessionRepository;
 
 /**
  * The user of a session: the name and the roles, as text. Instances of different versions read each
- * other's sessions, which serialized objects of Spring Security would not allow. Thread-safe.
+ * other's sessions, which serialized objects of Spring Security would not allow. A session whose
+ * proof is not the user's any more belongs to nobody. Thread-safe.
  */
 public final class SessionUser implements SecurityContextRepository {
 
@@ -27,7 +29,19 @@ public final class SessionUser implements SecurityContextRepository {
   private static final String NAME = FindByIndexNameSessionRepository.PRINCIPAL_NAME_INDEX_NAME;
 
   private static final String ROLES = "roles";
+  private static final String PROOF = "proof";
   private static final String SEPARATOR = " ";
+
+  private final UnaryOperator<String> proofs;
+
+  /**
+   * Creates it.
+   *
+   * @param proofs what the session of a user, by name, has to contain
+   */
+  public SessionUser(UnaryOperator<String> proofs) {
+    this.proofs = proofs;
+  }
 
   @Override
   @SuppressWarnings("deprecation") // the interface has no other abstract method for it
@@ -36,7 +50,8 @@ public final class SessionUser implements SecurityContextRepository {
     HttpSession session = holder.getRequest().getSession(false);
     if (session != null
         && session.getAttribute(NAME) instanceof String name
-        && session.getAttribute(ROLES) instanceof String roles) {
+        && session.getAttribute(ROLES) instanceof String roles
+        && proofs.apply(name).equals(session.getAttribute(PROOF))) {
       context.setAuthentication(
           UsernamePasswordAuthenticationToken.authenticated(name, null, authorities(roles)));
     }
@@ -53,6 +68,7 @@ public final class SessionUser implements SecurityContextRepository {
     }
     HttpSession session = request.getSession();
     session.setAttribute(NAME, user.getName());
+    session.setAttribute(PROOF, proofs.apply(user.getName()));
     session.setAttribute(
         ROLES,
         user.getAuthorities().stream()
@@ -77,6 +93,7 @@ public final class SessionUser implements SecurityContextRepository {
     if (session != null) {
       session.removeAttribute(NAME);
       session.removeAttribute(ROLES);
+      session.removeAttribute(PROOF);
     }
   }
 }

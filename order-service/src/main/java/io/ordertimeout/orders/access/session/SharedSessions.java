@@ -18,10 +18,10 @@ import org.springframework.session.SessionRepository;
 import org.springframework.transaction.TransactionException;
 
 /**
- * The sessions in Postgres. This instance remembers those that it has seen: while Postgres is
- * unavailable, whoever is logged in stays logged in, because that is when operators need the
- * console. A session that another instance has ended meanwhile is accepted until Postgres is back;
- * nothing can be changed by it, since every change is made in Postgres. Thread-safe.
+ * The sessions in Postgres. This instance remembers those that it has read lately: while Postgres
+ * is unavailable, whoever is logged in stays logged in for a while, because that is when operators
+ * need the console. A session that another instance has ended meanwhile is accepted for as long.
+ * Thread-safe.
  *
  * @param <S> a session as the repository below keeps it
  */
@@ -31,6 +31,9 @@ public final class SharedSessions<S extends Session> implements SessionRepositor
 
   /** The last access is stored with this precision, so that most requests write nothing. */
   private static final Duration ACCESS_PRECISION = Duration.ofMinutes(1);
+
+  /** How long a session is accepted after Postgres has confirmed it. */
+  private static final Duration REMEMBERED = Duration.ofMinutes(15);
 
   private static final int MAX_REMEMBERED = 1_000;
 
@@ -57,7 +60,7 @@ public final class SharedSessions<S extends Session> implements SessionRepositor
   private final FindByIndexNameSessionRepository<S> stored;
   private final int maxPerUser;
   private final Cache<String, Stored<S>> remembered =
-      Caffeine.newBuilder().maximumSize(MAX_REMEMBERED).build();
+      Caffeine.newBuilder().maximumSize(MAX_REMEMBERED).expireAfterWrite(REMEMBERED).build();
 
   /**
    * Creates it.
