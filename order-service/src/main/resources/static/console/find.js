@@ -32,7 +32,7 @@ export function findForm() {
 }
 
 /** The address of the order with that id or, if there is none, of those whose ids begin with it. */
-export async function addressOf(id) {
+async function addressOf(id) {
   const others = viewHref('orders', { prefix: id, state: 'ANY' });
   try {
     // By id, so an exact match comes first.

@@ -23,7 +23,7 @@ export function ordersView(parameters) {
   const criteria = { ...query, state: query.state.length === 0 ? ANY_STATE : query.state };
   const requests = new AbortController();
   const results = h('div');
-  // Whoever looks for an id means orders in any state, unless they have chosen some.
+  // A search by id covers all states, unless the user has selected some.
   let isStateChosen = parameters.size > 0 && query.state.length > 0;
   const form = h(
     'form',

@@ -192,6 +192,10 @@ class ConsoleLookIT {
               .isEqualTo(List.of());
         }
       }
+      visit
+          .page()
+          .evaluate("() => { document.querySelector('.find button').style.marginLeft = '-60px'; }");
+      assertThat((List<?>) visit.page().evaluate(OVERLAPS)).isNotEmpty();
     }
   }
 

@@ -50,7 +50,7 @@ class ConsoleOrdersIT {
       assertThat(rows(visit).first()).containsText("found-00");
       assertThat(visit.page().locator("main")).containsText("The first 50 orders; there are more");
       visit.link("Next page").click();
-      // In any state: whoever looks for an id has not chosen one.
+      // A search by id covers all states.
       assertThat(rows(visit)).hasCount(10);
       assertThat(visit.page().locator("main")).containsText("The last 10 orders");
       page.goBack();

@@ -11,8 +11,8 @@ import javax.crypto.spec.PBEKeySpec;
 
 /**
  * What a session has to contain to belong to a user as configured now: for a local user, a text
- * derived from the password, so that another password ends the user's sessions. It is derived
- * slowly, because whoever reads the sessions must not find out the password. Thread-safe.
+ * derived from the password, so that another password ends the user's sessions. The derivation is
+ * slow, so that a leaked session does not reveal the password. Thread-safe.
  */
 final class SessionProof implements UnaryOperator<String> {
 

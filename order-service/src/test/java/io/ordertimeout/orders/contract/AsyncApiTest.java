@@ -68,7 +68,9 @@ class AsyncApiTest {
 
   @Test
   void everyChannelHasTheSchemaOfItsTopic() {
-    for (String name : List.of("orderCreated", "orderPaid", "orderClosed", "orderCancelled")) {
+    for (String name :
+        List.of(
+            "orderCreated", "orderPaid", "orderClosed", "orderCancelled", "orderPaymentConflict")) {
       JsonNode channel = document.at("/channels/" + name);
       String message = channel.at("/messages/" + name + "/$ref").asString();
       assertThat(resolved(message).at("/payload/$ref").asString())

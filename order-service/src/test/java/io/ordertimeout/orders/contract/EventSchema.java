@@ -34,7 +34,7 @@ public final class EventSchema {
   }
 
   /** Reads a document of the contracts. */
-  static JsonNode document(String fileName) {
+  public static JsonNode document(String fileName) {
     try {
       return JsonMapper.shared()
           .readTree(

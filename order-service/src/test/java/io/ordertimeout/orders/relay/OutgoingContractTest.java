@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.Header;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
@@ -26,6 +27,14 @@ class OutgoingContractTest {
 
   private static final Instant TIME = Instant.parse("2026-05-01T12:00:00.000001Z");
   private static final Envelope ENVELOPE = new Envelope(7, "k-631", 2, null, TIME);
+
+  private static final List<String> REQUIRED_HEADERS =
+      EventSchema.document("asyncapi.json")
+          .at("/components/schemas/cloudEventHeaders/required")
+          .values()
+          .stream()
+          .map(JsonNode::asString)
+          .toList();
 
   private final EventSerializer serializer = serializer("binary");
 
@@ -85,6 +94,9 @@ class OutgoingContractTest {
       ProducerRecord<byte[], byte[]> record = serializer.serialize(event);
       String json = new String(record.value(), StandardCharsets.UTF_8);
       assertThat(record.topic()).isEqualTo(topic);
+      assertThat(record.headers())
+          .extracting(Header::key)
+          .containsExactlyInAnyOrderElementsOf(REQUIRED_HEADERS);
       assertThat(schema.faults(json)).as(json).isEmpty();
       published.addAll(JsonMapper.shared().readTree(json).propertyNames());
     }

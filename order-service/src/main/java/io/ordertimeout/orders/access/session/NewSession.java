@@ -8,8 +8,7 @@ import org.springframework.security.web.authentication.session.SessionAuthentica
 
 /**
  * What happens before a log-in becomes a session: the user's oldest sessions end if there are too
- * many, and an existing session gets another id, so that nobody can prepare one for somebody else.
- * Thread-safe.
+ * many, and an existing session gets a new id, which prevents session fixation. Thread-safe.
  */
 public final class NewSession implements SessionAuthenticationStrategy {
 

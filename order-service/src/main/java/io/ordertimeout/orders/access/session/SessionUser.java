@@ -44,7 +44,7 @@ public final class SessionUser implements SecurityContextRepository {
   }
 
   @Override
-  @SuppressWarnings("deprecation") // the interface has no other abstract method for it
+  @SuppressWarnings("deprecation") // still the only abstract way to load a context
   public SecurityContext loadContext(HttpRequestResponseHolder holder) {
     SecurityContext context = SecurityContextHolder.createEmptyContext();
     HttpSession session = holder.getRequest().getSession(false);

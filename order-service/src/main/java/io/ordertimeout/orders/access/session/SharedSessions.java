@@ -18,10 +18,9 @@ import org.springframework.session.SessionRepository;
 import org.springframework.transaction.TransactionException;
 
 /**
- * The sessions in Postgres. This instance remembers those that it has read lately: while Postgres
- * is unavailable, whoever is logged in stays logged in for a while, because that is when operators
- * need the console. A session that another instance has ended meanwhile is accepted for as long.
- * Thread-safe.
+ * The sessions in Postgres, and a cache of those that this instance has read lately: users stay
+ * logged in for a while when Postgres is unavailable, since operators need the console most in an
+ * outage. A session that another instance has ended is accepted for as long. Thread-safe.
  *
  * @param <S> a session as the repository below keeps it
  */

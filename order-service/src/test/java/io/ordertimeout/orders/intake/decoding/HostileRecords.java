@@ -24,6 +24,21 @@ final class HostileRecords {
   static final String CLOSED = "order-closed";
   static final Instant RECORDED = Instant.parse("2026-05-01T12:00:00Z");
 
+  /** All fields of incoming events. */
+  static final List<String> FIELDS =
+      List.of(
+          "orderId",
+          "createdAt",
+          "payBy",
+          "timeout",
+          "channel",
+          "paymentMethod",
+          "amount",
+          "paymentId",
+          "paidAt",
+          "closedAt",
+          "reason");
+
   private static final String VALID =
       """
       {"orderId":"o","createdAt":"2026-05-01T12:00:00.000001Z","payBy":null,"timeout":"PT30S",\
@@ -78,20 +93,7 @@ final class HostileRecords {
   static Arbitrary<byte[]> objects() {
     Arbitrary<String> names =
         Arbitraries.frequencyOf(
-            Tuple.of(
-                9,
-                Arbitraries.of(
-                    "orderId",
-                    "createdAt",
-                    "payBy",
-                    "timeout",
-                    "channel",
-                    "paymentMethod",
-                    "amount",
-                    "paymentId",
-                    "paidAt",
-                    "closedAt",
-                    "reason")),
+            Tuple.of(9, Arbitraries.of(FIELDS)),
             Tuple.of(1, Arbitraries.of("", "a\\u0000b", "__proto__", "\\ud800")));
     Arbitrary<String> members =
         Combinators.combine(names, trees()).as((name, value) -> "\"" + name + "\":" + value);
