@@ -9,15 +9,15 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /**
- * A minute of random faults, at least those that come first; the system property {@code chaos.seed}
- * varies the others. Alone, because three brokers, two servers of Postgres and several instances
- * would starve other tests, and because it judges lateness.
+ * Half a minute of random faults, at least those that come first; the system property {@code
+ * chaos.seed} varies the others. Alone, because three brokers, two servers of Postgres and several
+ * instances would starve other tests, and because it judges lateness.
  */
 @Tag("faults")
 @Isolated
 class ChaosIT {
 
-  private static final Duration LENGTH = Duration.ofMinutes(1);
+  private static final Duration LENGTH = Duration.ofSeconds(30);
   private static final int ORDERS_PER_SECOND = 300;
 
   @Test

@@ -10,19 +10,17 @@ import io.ordertimeout.it.support.ServiceProcess;
 import io.ordertimeout.it.traffic.Traffic;
 import io.ordertimeout.it.traffic.TrafficProfile;
 import java.time.Duration;
-import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Repeated kills of the service under load. */
-@Tag("faults")
-@Order(15)
-class CrashIT {
+/** Repeated kills of the service under load, alone; {@code ChaosIT} has them among other faults. */
+@Tag("endurance")
+class CrashEnduranceIT {
 
-  private static final Logger log = LoggerFactory.getLogger(CrashIT.class);
+  private static final Logger log = LoggerFactory.getLogger(CrashEnduranceIT.class);
   private static final TrafficProfile PROFILE = TrafficProfile.everything();
   private static final Duration SETTLING = Duration.ofSeconds(5);
   private static final long SEED = 20_260_101;
