@@ -107,6 +107,23 @@ class DashboardsTest {
     }
   }
 
+  @ParameterizedTest
+  @MethodSource("files")
+  void allPanelsMarkPausesAndStarts(Path file) {
+    List<JsonNode> annotations = DeployedFiles.annotations(DeployedFiles.dashboard(file));
+
+    assertThat(annotations.stream().map(annotation -> annotation.path("name").asString()))
+        .containsExactly("Expiry paused", "Instance started");
+    assertThat(annotations)
+        .allSatisfy(
+            annotation -> {
+              assertThat(annotation.path("enable").asBoolean()).isTrue();
+              assertThat(annotation.path("titleFormat").asString()).isNotBlank();
+              String text = annotation.at("/target/expr").asString();
+              assertThat(Expression.of(Grafana.filledIn(text)).metrics()).as(text).isNotEmpty();
+            });
+  }
+
   @Test
   void everyQueryThatIsEmptyWhenHealthyExistsAndHasAReason() {
     Set<String> names =

@@ -39,9 +39,9 @@ final class DeployedFiles {
       Map<String, String> annotations) {}
 
   /**
-   * A query of a dashboard panel.
+   * A query of a dashboard.
    *
-   * @param name the dashboard, the panel and the query
+   * @param name the dashboard, the panel or annotation, and the query
    * @param text the expression, with Grafana's variables in it
    */
   record Query(String name, String text) {}
@@ -94,17 +94,29 @@ final class DeployedFiles {
       JsonNode dashboard = dashboard(file);
       for (JsonNode panel : panels(dashboard)) {
         for (JsonNode target : panel.path("targets")) {
-          String name =
-              String.join(
-                  " / ",
-                  dashboard.path("uid").asString(),
-                  panel.path("title").asString(),
-                  target.path("refId").asString());
-          queries.add(new Query(name, target.path("expr").asString()));
+          queries.add(query(dashboard, panel.path("title"), target));
         }
+      }
+      for (JsonNode annotation : annotations(dashboard)) {
+        queries.add(query(dashboard, annotation.path("name"), annotation.path("target")));
       }
     }
     return queries;
+  }
+
+  private static Query query(JsonNode dashboard, JsonNode shown, JsonNode target) {
+    String name =
+        String.join(
+            " / ",
+            dashboard.path("uid").asString(),
+            shown.asString(),
+            target.path("refId").asString());
+    return new Query(name, target.path("expr").asString());
+  }
+
+  /** Returns what a dashboard marks in all its panels. */
+  static List<JsonNode> annotations(JsonNode dashboard) {
+    return dashboard.at("/annotations/list").valueStream().toList();
   }
 
   /** Returns the queries and rules without a result in a healthy service, with the reasons. */
