@@ -1,0 +1,112 @@
+package io.ordertimeout.it.flow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ordertimeout.it.support.Database;
+import io.ordertimeout.it.support.LogCapture;
+import io.ordertimeout.it.support.Scenario;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+
+/** Wrong settings end the start, and say in words which one, what follows and what to do. */
+@ExtendWith(LogCapture.class)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class MisconfigurationIT {
+
+  private static final String SECRET = "not-the-password";
+
+  private final Scenario scenario = Scenario.create();
+
+  @BeforeAll
+  void createUserWithoutRights() {
+    scenario
+        .database()
+        .execute("create role %s login password '%s'".formatted(limitedUser(), SECRET));
+  }
+
+  @AfterAll
+  void dropAll() {
+    scenario.database().execute("drop role " + limitedUser());
+    scenario.close();
+  }
+
+  @Test
+  void rejectedLogInIsReported(CapturedOutput output) {
+    assertRefused(
+        output,
+        "Postgres rejects the log-in of spring.datasource.username=" + limitedUser(),
+        "Correct spring.datasource.username and spring.datasource.password",
+        "spring.datasource.username",
+        limitedUser(),
+        "spring.datasource.password",
+        SECRET + "-either");
+  }
+
+  @Test
+  void missingTableRightsAreReported(CapturedOutput output) {
+    assertRefused(
+        output,
+        "The Postgres user of spring.datasource.username=" + limitedUser() + " lacks a privilege",
+        "Make this user the owner of the service's schema and tables",
+        "spring.datasource.username",
+        limitedUser(),
+        "spring.datasource.password",
+        SECRET);
+  }
+
+  @Test
+  void unknownDatabaseIsReported(CapturedOutput output) {
+    assertRefused(
+        output,
+        "spring.datasource.url names an unknown database",
+        "Create the database, or correct its name in spring.datasource.url.",
+        "spring.datasource.url",
+        Database.url(scenario.database().url(), "nowhere"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "jdbc:postgresql://localhost:port/orders?password=" + SECRET,
+        "jdbc:postgresql://orders:" + SECRET + "@localhost:5432/orders",
+        "jdbc:postgresql://localhost:" + SECRET + "/orders",
+        "jdbc:mysql://localhost/orders?password=" + SECRET
+      })
+  void malformedUrlIsReportedWithoutItsPassword(String url, CapturedOutput output) {
+    assertRefused(
+        output,
+        "spring.datasource.url is not a URL of Postgres",
+        "Write spring.datasource.url as jdbc:postgresql://host:5432/database",
+        "spring.datasource.url",
+        url);
+  }
+
+  @Test
+  void malformedDurationIsReportedWithTheRightForm(CapturedOutput output) {
+    assertRefused(
+        output,
+        "order-timeout.expiry.retry-delay is '5 minuts', which is not a duration",
+        "such as 500ms, 30s, 5m, 2h or 7d",
+        "order-timeout.expiry.retry-delay",
+        "5 minuts");
+  }
+
+  private void assertRefused(
+      CapturedOutput output, String description, String action, String... settings) {
+    assertThatThrownBy(() -> scenario.startService(settings)).isInstanceOf(Exception.class);
+    assertThat(output.getAll())
+        .contains("APPLICATION FAILED TO START", description, action)
+        .doesNotContain("\n\tat ", SECRET);
+  }
+
+  private String limitedUser() {
+    return scenario.name() + "_limited";
+  }
+}
