@@ -5,16 +5,21 @@ import io.ordertimeout.orders.benchmarks.servers.ChildJvm;
 import io.ordertimeout.orders.benchmarks.servers.Waiting;
 import io.ordertimeout.orders.benchmarks.traffic.Shop;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** An instance of the order service, from its jar, with its defaults. */
@@ -53,13 +58,12 @@ public final class OrderTimeout implements Contender {
   public void start() {
     List<String> arguments = new ArrayList<>();
     settings().forEach((setting, value) -> arguments.add("--" + setting + "=" + value));
-    Path log = shop.servers().directory().resolve(name + ".log");
     ChildJvm started =
-        ChildJvm.ofJar(log, program.heap(), program.options(), program.jar(), arguments);
+        ChildJvm.ofJar(log(), program.heap(), program.options(), program.jar(), arguments);
     process = started;
     Waiting.until(() -> isReady() || !started.isAlive(), START_PATIENCE);
     if (!isReady()) {
-      throw new IllegalStateException("The service has not become ready, see " + log);
+      throw new IllegalStateException("The service has not become ready, see " + log());
     }
   }
 
@@ -110,6 +114,23 @@ public final class OrderTimeout implements Contender {
     } catch (IOException e) {
       throw new IllegalStateException("The service does not answer", e);
     }
+  }
+
+  /** When the process that runs owned its shards, by its log. */
+  public Instant owningShardsSince() {
+    try (Stream<String> lines = Files.lines(log())) {
+      return lines
+          .filter(line -> line.contains("This instance owns shards ["))
+          .reduce((former, latter) -> latter)
+          .map(line -> OffsetDateTime.parse(line.substring(0, line.indexOf(' '))).toInstant())
+          .orElseThrow(() -> new IllegalStateException("No shards are owned, see " + log()));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private Path log() {
+    return shop.servers().directory().resolve(name + ".log");
   }
 
   private HttpResponse<String> get(String path) throws IOException {
