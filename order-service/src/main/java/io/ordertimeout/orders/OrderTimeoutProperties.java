@@ -1,6 +1,7 @@
 package io.ordertimeout.orders;
 
 import jakarta.validation.Valid;
+import jakarta.validation.constraints.DecimalMax;
 import jakarta.validation.constraints.DecimalMin;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
@@ -169,6 +170,9 @@ public record OrderTimeoutProperties(
    *     brokers answer, before the instances move to the next generation of the group
    * @param advanceGeneration whether the instances move to the next generation of the group
    *     automatically; if not, an operator has to call the API
+   * @param unusableLimit the highest share of unusable records, of a topic's last hundred or of a
+   *     batch, that become dead letters; above it, the topic is not read on until an operator
+   *     permits it or the records can be used; 1 for no limit
    * @param formats how the records of each topic contain their events
    * @param types how an event's type is determined, if not by its topic
    * @param fields names of the fields of the incoming events
@@ -184,6 +188,7 @@ public record OrderTimeoutProperties(
       @DurationMin(seconds = 0) @DurationMax(seconds = 30) @DefaultValue("2s") Duration warmUp,
       @DurationMin(seconds = 10) @DefaultValue("60s") Duration coordinatorTimeout,
       @DefaultValue("true") boolean advanceGeneration,
+      @DecimalMin("0") @DecimalMax("1") @DefaultValue("0.5") double unusableLimit,
       @Valid @DefaultValue Formats formats,
       @Valid @DefaultValue Types types,
       @Valid @DefaultValue Fields fields) {}

@@ -16,6 +16,7 @@ const ACTIONS = {
   RESUME_EXPIRY: 'ended',
   LIFT_HOLD: 'lifted',
   REPLAY_DEAD_LETTER: 'replayed',
+  PERMIT_DEAD_LETTERS: 'permitted dead letters of',
   ADVANCE_GROUP: 'left',
 };
 
@@ -73,6 +74,8 @@ function subjectOf({ kind, subject }) {
       return viewLink('pauses', {}, `pause ${subject}`);
     case 'LIFT_HOLD':
       return viewLink('pauses', {}, `hold ${subject}`);
+    case 'PERMIT_DEAD_LETTERS':
+      return ['topic ', untrusted(subject)];
     case 'ADVANCE_GROUP':
       return ['consumer group ', untrusted(subject)];
     case 'REPLAY_DEAD_LETTER': {

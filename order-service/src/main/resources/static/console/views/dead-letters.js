@@ -8,17 +8,21 @@ import { PAGE_SIZE, pagedList } from './paged-list.js';
 
 /** The dead letters of one topic or all, or a single dead letter if the URL has its offset. */
 export function deadLettersView(parameters, page) {
-  return parameters.has('offset') ? singleLetter(parameters, page) : letterList(parameters);
+  return parameters.has('offset') ? singleLetter(parameters, page) : letterList(parameters, page);
 }
 
-function letterList(parameters) {
+function letterList(parameters, page) {
   const requests = new AbortController();
   const selected = parameters.get('topic');
   const element = h('div', { class: 'view' }, loading('Reading from Kafka'));
 
   async function load() {
     try {
-      show(await get('/api/dead-letters', {}, requests.signal));
+      const [topics, stops] = await Promise.all([
+        get('/api/dead-letters', {}, requests.signal),
+        get('/api/stopped-topics', {}, requests.signal),
+      ]);
+      show(topics, stops);
     } catch (error) {
       if (error.name !== 'AbortError') {
         render(element, errorState(error, load));
@@ -26,7 +30,7 @@ function letterList(parameters) {
     }
   }
 
-  function show(topics) {
+  function show(topics, stops) {
     const letters = pagedList({
       fetchPage: async (previous) => {
         const pages = await Promise.all((selected ? [selected] : topics).map((topic) => get(
@@ -39,13 +43,42 @@ function letterList(parameters) {
       emptyText: 'No dead letters.',
       build: letterTable,
     });
-    render(element, topicTabs(topics, selected));
+    render(element, stoppedTopics(stops, page), topicTabs(topics, selected));
     element.append(h('section', { class: 'card', 'aria-label': 'Dead letters' }, letters.element));
     letters.load();
   }
 
   load();
-  return { title: 'Dead letters', element, close: () => requests.abort() };
+  return { title: 'Dead letters', element, refresh: load, close: () => requests.abort() };
+}
+
+function stoppedTopics(stops, page) {
+  return stops.length > 0 && h('section', { class: 'card', 'aria-labelledby': 'stopped' },
+    h('h2', { id: 'stopped' }, 'Topics that are not read on'),
+    h('ul', {}, stops.map((stop) => h('li', { class: 'item', 'data-key': stop.topic },
+      h('div', {},
+        badge('bad', untrusted(stop.topic)),
+        h('p', { class: 'minor' }, 'Since ', timeElement(stop.beganAt)),
+        h('p', {},
+          `${formatNumber(stop.unusable)} of ${formatNumber(stop.records)} records at hand are unusable. The first is `,
+          untrusted(stop.firstPosition), ': ', untrusted(stop.firstFault)),
+        h('p', {}, 'Orders of these shards are not cancelled while their payments cannot be read. The topic is '
+          + 'read on by itself once most records can be used.')),
+      operatorButton('Permit dead letters…', () => permit(stop, page), {
+        'aria-label': `Permit dead letters of ${stop.topic}`,
+      })))));
+}
+
+function permit({ topic, firstFault }, page) {
+  return openChangeDialog(page, {
+    title: `Permit dead letters of ${topic}`,
+    description: ['For an hour, unusable records of this topic become dead letters, which can be replayed, and '
+      + 'the topic is read on. The first one: ', untrusted(firstFault)],
+    confirm: 'Permit dead letters',
+    danger: true,
+    path: `/api/stopped-topics/${encodeURIComponent(topic)}/permit-dead-letters`,
+    done: () => `Unusable records of ${topic} become dead letters for an hour.`,
+  });
 }
 
 function topicTabs(topics, selected) {

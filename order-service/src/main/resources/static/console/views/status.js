@@ -8,7 +8,7 @@ export const LONG_LAG_MILLIS = 5_000;
 
 /** Problems that need an operator's attention, worst first, as pairs of badge level and content. */
 export function problems(overview) {
-  const { unservedShards, holds, overdue, parked, pauses } = overview;
+  const { unservedShards, holds, stoppedTopics, overdue, parked, pauses } = overview;
   const silent = overview.instances.filter((instance) => instance.silent);
   const reporting = reportingInstances(overview);
   const failing = [...new Set(reporting.flatMap(({ report }) => Object.keys(report.failingSeconds)))];
@@ -18,6 +18,8 @@ export function problems(overview) {
       `No instance owns ${unservedShards.length === 1 ? 'shard' : 'shards'} ${unservedShards.join(', ')}`)],
     holds.length > 0 && ['bad', viewLink('pauses', {},
       `${heldShards(holds)} held: payments may have been lost`)],
+    stoppedTopics.length > 0 && ['bad', viewLink('dead-letters', {},
+      `Not read on: ${stoppedTopics.map(({ topic }) => topic).join(', ')}`)],
     failing.length > 0 && ['bad', viewLink('shards', {}, `Failing: ${failing.join(', ')}`)],
     overdue > 0 && ['bad', viewLink('orders', { state: 'PENDING', dueTo: overview.at },
       pluralize(overdue, 'order is overdue', 'orders are overdue'))],

@@ -81,6 +81,8 @@ class ConsoleDeadLettersIT {
   @Test
   void loadsMoreThanOnePage() {
     for (int i = 0; i < 60; i++) {
+      // As many orders as nonsense, because the service stops at a topic of nonsense.
+      scenario.createPending("order-" + i, 0);
       send(scenario.topics().created(), "key-" + i, "nonsense " + i);
     }
     awaitLetters(scenario.topics().created(), 60);

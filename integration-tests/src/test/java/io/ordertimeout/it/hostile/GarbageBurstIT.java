@@ -33,7 +33,7 @@ class GarbageBurstIT {
   @Test
   void realOrdersAreProcessedAmongTwentyTimesAsMuchGarbage() {
     try (Scenario scenario = Scenario.create();
-        Service service = scenario.startService()) {
+        Service service = scenario.startService("order-timeout.intake.unusable-limit", "1")) {
       List<CompletableFuture<RecordMetadata>> sent = new ArrayList<>();
       Map<String, String> expected = new HashMap<>();
       for (int i = 0; i < ORDERS; i++) {

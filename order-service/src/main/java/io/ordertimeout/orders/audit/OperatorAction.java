@@ -11,8 +11,8 @@ import tools.jackson.databind.JsonNode;
  * @param at when the action was taken
  * @param actor who took it
  * @param kind what was done
- * @param subject what it was done to: the id of an order, pause, hold, dead letter or consumer
- *     group
+ * @param subject what it was done to: the id of an order, pause, hold, dead letter, topic or
+ *     consumer group
  * @param reason why, in the actor's words
  * @param before the state before the action, as far as it was changed
  * @param after the same state after the action
@@ -45,6 +45,11 @@ public record OperatorAction(
     LIFT_HOLD,
     /** A dead letter was published again. */
     REPLAY_DEAD_LETTER,
+    /**
+     * Unusable records of a topic may become dead letters although most of its records are
+     * unusable.
+     */
+    PERMIT_DEAD_LETTERS,
     /** The instances moved to the next generation of the consumer group. */
     ADVANCE_GROUP
   }

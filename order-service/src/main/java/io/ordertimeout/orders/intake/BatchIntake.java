@@ -7,6 +7,8 @@ import io.ordertimeout.orders.deadline.OrderEventStore;
 import io.ordertimeout.orders.deadline.OrderSettled;
 import io.ordertimeout.orders.deadline.StoredBatch;
 import io.ordertimeout.orders.intake.HeldBackPartitions.HeldBack;
+import io.ordertimeout.orders.intake.UnusableTopics.Decoded;
+import io.ordertimeout.orders.intake.UnusableTopics.Unusable;
 import io.ordertimeout.orders.intake.deadletter.DeadLetterPublisher;
 import io.ordertimeout.orders.intake.deadletter.DeadLetterPublisher.Sent;
 import io.ordertimeout.orders.intake.decoding.DecodedRecord;
@@ -95,6 +97,7 @@ class BatchIntake {
 
   private final EventDecoder decoder;
   private final OrderTraces traces;
+  private final UnusableTopics unusableTopics;
   private final DeadLetterPublisher deadLetters;
   private final OrderEventStore store;
   private final StoredPositions positions;
@@ -109,6 +112,7 @@ class BatchIntake {
   BatchIntake(
       EventDecoder decoder,
       OrderTraces traces,
+      UnusableTopics unusableTopics,
       DeadLetterPublisher deadLetters,
       OrderEventStore store,
       StoredPositions positions,
@@ -121,6 +125,7 @@ class BatchIntake {
       OrderTimeoutProperties properties) {
     this.decoder = decoder;
     this.traces = traces;
+    this.unusableTopics = unusableTopics;
     this.deadLetters = deadLetters;
     this.store = store;
     this.positions = positions;
@@ -140,7 +145,8 @@ class BatchIntake {
    *     partition
    * @param known the stored positions of these partitions, as the caller knows them
    * @param layout the topics that the offsets belong to
-   * @return the partitions that end at an unusable record which is not dead-lettered yet
+   * @return the partitions that end at an unusable record which is not dead-lettered yet, or must
+   *     not be
    * @throws SystemicRejectionException if Postgres rejects most of a large batch
    * @throws io.ordertimeout.orders.platform.kafka.PositionsChangedException if Postgres contains
    *     other positions
@@ -151,13 +157,55 @@ class BatchIntake {
       Map<TopicPartition, Long> known,
       InputTopics.Layout layout)
       throws InterruptedException {
+    List<Decoded> batch = decode(records);
+    Map<TopicPartition, Unusable> stops = unusableTopics.stopsIn(batch);
+    batch.removeIf(record -> isBehind(record, stops.get(record.partition())));
+    Map<TopicPartition, Long> reachable = new HashMap<>(nextOffsets);
+    stops.forEach(
+        (partition, first) -> reachable.put(partition, reached(first.offset(), partition, known)));
+    Map<TopicPartition, HeldBack> heldBack = store(batch, reachable, known, layout);
+    unusableTopics.takenIn(batch);
+    stops.forEach(
+        (partition, first) ->
+            heldBack.putIfAbsent(
+                partition, HeldBack.unusableTopic(first.offset(), first.problem())));
+    return heldBack;
+  }
+
+  private static boolean isBehind(Decoded record, @Nullable Unusable first) {
+    return first != null && record.record().offset() >= first.offset();
+  }
+
+  private List<Decoded> decode(Iterable<ConsumerRecord<byte[], byte[]>> records) {
+    Instant now = clock.now();
+    List<Decoded> batch = new ArrayList<>();
+    for (ConsumerRecord<byte[], byte[]> record : records) {
+      batch.add(new Decoded(record, decoder.decode(record, now)));
+    }
+    return batch;
+  }
+
+  private static long reached(
+      long offset, TopicPartition partition, Map<TopicPartition, Long> known) {
+    return Math.max(offset, known.getOrDefault(partition, 0L));
+  }
+
+  /**
+   * Stores records and advances the positions; returns the partitions that wait for a dead letter.
+   */
+  private Map<TopicPartition, HeldBack> store(
+      List<Decoded> batch,
+      Map<TopicPartition, Long> nextOffsets,
+      Map<TopicPartition, Long> known,
+      InputTopics.Layout layout)
+      throws InterruptedException {
     List<Event> events = new ArrayList<>();
     List<Faulty> faulty = new ArrayList<>();
     int replacedFields = 0;
     int ignored = 0;
-    Instant now = clock.now();
-    for (ConsumerRecord<byte[], byte[]> record : records) {
-      DecodedRecord decoded = decoder.decode(record, now);
+    for (Decoded each : batch) {
+      ConsumerRecord<byte[], byte[]> record = each.record();
+      DecodedRecord decoded = each.result();
       if (decoded instanceof DecodedRecord.Created created) {
         events.add(new Event(record, decoded, span(created.order(), record)));
       } else if (decoded instanceof DecodedRecord.Settled settled) {
@@ -173,7 +221,7 @@ class BatchIntake {
         ignored++;
       }
     }
-    Map<TopicPartition, HeldBack> heldBack = Map.of();
+    Map<TopicPartition, HeldBack> heldBack = new HashMap<>();
     Runnable advance = () -> positions.advance(nextOffsets, known, layout);
     Map<TopicPartition, Long> unchanged = new HashMap<>(known);
     unchanged.keySet().retainAll(nextOffsets.keySet());
@@ -191,8 +239,7 @@ class BatchIntake {
       heldBack = publishDeadLetters(faulty);
       Map<TopicPartition, Long> reached = new HashMap<>(nextOffsets);
       heldBack.forEach(
-          (partition, held) ->
-              reached.put(partition, Math.max(held.offset(), known.getOrDefault(partition, 0L))));
+          (partition, held) -> reached.put(partition, reached(held.offset(), partition, known)));
       transactions.executeWithoutResult(status -> positions.advance(reached, known, layout));
     }
     metrics.countReplacedFields(replacedFields);
@@ -265,7 +312,7 @@ class BatchIntake {
         (partition, letter) ->
             heldBack.put(
                 partition,
-                new HeldBack(letter.letter().record().offset(), publishEventually(letter))));
+                HeldBack.deadLetter(letter.letter().record().offset(), publishEventually(letter))));
     return heldBack;
   }
 

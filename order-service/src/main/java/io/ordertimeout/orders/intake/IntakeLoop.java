@@ -1,6 +1,7 @@
 package io.ordertimeout.orders.intake;
 
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.intake.HeldBackPartitions.HeldBack;
@@ -113,7 +114,11 @@ final class IntakeLoop implements Runnable {
     this.number = number;
     this.step = steps.step("intake-" + number);
     this.commits = steps.step("offset-commits-" + number);
-    this.heldBack = new HeldBackPartitions(steps.step("dead-letters-" + number));
+    this.heldBack =
+        new HeldBackPartitions(
+            steps.step("dead-letters-" + number),
+            // The console, where an operator can permit the dead letters, must stay available.
+            StepHealth.withoutReadiness("unusable-topics-" + number));
     this.prerequisites = prerequisites;
     this.inputTopics = inputTopics;
     this.consumers = consumers;
@@ -135,6 +140,13 @@ final class IntakeLoop implements Runnable {
     this.meters = meters;
     for (ReplacementReason reason : ReplacementReason.values()) {
       replacements(reason);
+    }
+    for (String topic : topics.inputs()) {
+      Gauge.builder("order.timeout.stopped.partitions", heldBack, held -> held.unusable(topic))
+          .description("Partitions that are not read on, because most records are unusable")
+          .tag("topic", topic)
+          .tag("consumer", String.valueOf(number))
+          .register(meters);
     }
   }
 
@@ -307,7 +319,7 @@ final class IntakeLoop implements Runnable {
       try {
         Map<TopicPartition, HeldBack> more =
             intake.takeIn(records, advanced, known.offsets(), layout);
-        heldBack.hold(consumer, more);
+        heldBack.hold(consumer, records.partitions(), more);
         more.forEach(
             (p, held) -> {
               positions.put(p, new OffsetAndMetadata(held.offset()));

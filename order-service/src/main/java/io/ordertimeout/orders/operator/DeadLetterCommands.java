@@ -2,6 +2,8 @@ package io.ordertimeout.orders.operator;
 
 import io.ordertimeout.orders.audit.AuditLog;
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
+import io.ordertimeout.orders.intake.IntakeStops;
+import io.ordertimeout.orders.intake.IntakeStops.Stop;
 import io.ordertimeout.orders.intake.deadletter.DeadLetterReader;
 import io.ordertimeout.orders.operator.AuditedChange.Effect;
 import java.nio.charset.StandardCharsets;
@@ -17,13 +19,42 @@ public class DeadLetterCommands {
   private record Replayed(String to, boolean corrected) {}
 
   private final DeadLetterReader reader;
+  private final IntakeStops stops;
   private final AuditLog audit;
   private final AuditedChange change;
 
-  DeadLetterCommands(DeadLetterReader reader, AuditLog audit, AuditedChange change) {
+  DeadLetterCommands(
+      DeadLetterReader reader, IntakeStops stops, AuditLog audit, AuditedChange change) {
     this.reader = reader;
+    this.stops = stops;
     this.audit = audit;
     this.change = change;
+  }
+
+  /**
+   * Permits for {@link IntakeStops#PERMISSION} that unusable records of a topic become dead
+   * letters, although most of its records are unusable. Has no effect while an earlier permission
+   * lasts.
+   *
+   * @throws UnknownSubjectException if the topic is read on
+   */
+  public ChangeResult permit(Requester requester, String topic, String reason) {
+    return change.make(
+        requester.request(Kind.PERMIT_DEAD_LETTERS, reason, Map.of("topic", topic)),
+        () -> {
+          Stop before =
+              stops
+                  .find(topic)
+                  .orElseThrow(
+                      () ->
+                          new UnknownSubjectException(
+                              "the topic '%s' is read; there is nothing to permit"
+                                  .formatted(topic)));
+          if (!stops.permitDeadLetters(topic)) {
+            return Effect.unchanged(topic);
+          }
+          return Effect.changed(topic, before, stops.find(topic).orElseThrow());
+        });
   }
 
   /**

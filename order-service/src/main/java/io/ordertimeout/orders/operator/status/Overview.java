@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.operator.status;
 
+import io.ordertimeout.orders.intake.IntakeStops;
 import io.ordertimeout.orders.operator.status.InstanceReport.ShardReport;
 import io.ordertimeout.orders.operator.status.InstanceReports.Reported;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
@@ -37,6 +38,7 @@ public class Overview {
    * @param lastHour the activity of the last hour, by minute
    * @param pauses the pauses in force
    * @param holds the holds in force
+   * @param stoppedTopics topics that are not read on, because most of their records are unusable
    * @param instances the reports of the instances
    * @param unservedShards shards that no instance owns
    */
@@ -51,6 +53,7 @@ public class Overview {
       List<ActivityByMinute.Minute> lastHour,
       List<ExpiryPauses.Pause> pauses,
       List<ExpiryHolds.Hold> holds,
+      List<IntakeStops.Stop> stoppedTopics,
       List<Instance> instances,
       List<Integer> unservedShards) {}
 
@@ -98,6 +101,7 @@ public class Overview {
   private final ActivityByMinute activity;
   private final ExpiryPauses pauses;
   private final ExpiryHolds holds;
+  private final IntakeStops stops;
   private final OverdueOrders overdue;
   private final InputTopics topics;
   private final DatabaseClock clock;
@@ -107,6 +111,7 @@ public class Overview {
       ActivityByMinute activity,
       ExpiryPauses pauses,
       ExpiryHolds holds,
+      IntakeStops stops,
       OverdueOrders overdue,
       InputTopics topics,
       DatabaseClock clock) {
@@ -114,6 +119,7 @@ public class Overview {
     this.activity = activity;
     this.pauses = pauses;
     this.holds = holds;
+    this.stops = stops;
     this.overdue = overdue;
     this.topics = topics;
     this.clock = clock;
@@ -135,6 +141,7 @@ public class Overview {
         activity.lastHour(),
         pauses.inForce(),
         holds.inForce(),
+        stops.inForce(),
         all.stream().map(r -> new Instance(r.instance(), r.at(), r.stale(), r.report())).toList(),
         unserved(present));
   }

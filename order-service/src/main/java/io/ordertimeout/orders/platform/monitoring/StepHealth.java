@@ -32,6 +32,14 @@ public final class StepHealth {
     this.nanoTime = nanoTime;
   }
 
+  /**
+   * Creates a step whose failures are logged, and do not make the instance unready: for causes
+   * outside, which no other instance escapes.
+   */
+  public static StepHealth withoutReadiness(String name) {
+    return new StepHealth(name, System::nanoTime);
+  }
+
   /** The name of the step. */
   public String name() {
     return name;

@@ -1,0 +1,49 @@
+package io.ordertimeout.orders.api;
+
+import io.ordertimeout.orders.audit.OperatorAction;
+import io.ordertimeout.orders.intake.IntakeStops;
+import io.ordertimeout.orders.operator.DeadLetterCommands;
+import jakarta.validation.Valid;
+import java.security.Principal;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestHeader;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/** The input topics that are not read on, because most of their records are unusable. */
+@RestController
+@RequestMapping("/api/stopped-topics")
+class StoppedTopicController {
+
+  private final IntakeStops stops;
+  private final DeadLetterCommands commands;
+
+  StoppedTopicController(IntakeStops stops, DeadLetterCommands commands) {
+    this.stops = stops;
+    this.commands = commands;
+  }
+
+  /** The topics that are not read on. */
+  @GetMapping
+  List<IntakeStops.Stop> stopped() {
+    return stops.inForce();
+  }
+
+  /** Lets unusable records of a topic become dead letters for an hour. */
+  @PostMapping(path = "/{topic}/permit-dead-letters", consumes = MediaType.APPLICATION_JSON_VALUE)
+  ResponseEntity<OperatorAction> permit(
+      @PathVariable String topic,
+      @Valid @RequestBody Reason reason,
+      @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
+      Principal user) {
+    return ChangeResponses.of(
+        commands.permit(ChangeResponses.requester(user, key), topic, reason.reason()));
+  }
+}
