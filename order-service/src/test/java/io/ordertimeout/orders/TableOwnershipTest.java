@@ -40,6 +40,7 @@ class TableOwnershipTest {
           Map.entry("published_position", "platform/kafka"),
           Map.entry("read_back", "platform/kafka"),
           Map.entry("consumer_group_generation", "intake"),
+          Map.entry("intake_stop", "intake"),
           Map.entry("expiry_hold", "suspension"),
           Map.entry("expiry_pause", "suspension"),
           Map.entry("parked_order", "suspension"),

@@ -26,6 +26,7 @@ class AlertsTest {
   /** Emphasised words of runbooks that are not panels: of the console, Prometheus, other pages. */
   private static final Set<String> NOT_PANELS =
       Set.of(
+          "Permit dead letters",
           "Pause expiry",
           "End the pause",
           "Lift the hold",
