@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ordertimeout.it.support.Database;
 import io.ordertimeout.it.support.LogCapture;
 import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -96,6 +97,78 @@ class MisconfigurationIT {
         "such as 500ms, 30s, 5m, 2h or 7d",
         "order-timeout.expiry.retry-delay",
         "5 minuts");
+  }
+
+  @Test
+  void missingFileOfKafkaIsReported(CapturedOutput output) {
+    assertRefused(
+        output,
+        "No client of Kafka can be created with these settings",
+        "Correct spring.kafka.*",
+        "spring.kafka.properties.security.protocol",
+        "SSL",
+        "spring.kafka.properties.ssl.truststore.location",
+        "/nowhere/truststore.jks");
+    assertThat(output.getAll()).contains("/nowhere/truststore.jks");
+  }
+
+  @Test
+  void missingFileOfPostgresIsReportedWhileTheServiceWaits(CapturedOutput output) {
+    String url = scenario.database().url();
+    assertWaits(
+        output,
+        "this instance waits for them",
+        "spring.datasource.url",
+        url + (url.contains("?") ? "&" : "?") + "sslmode=verify-full&sslrootcert=/nowhere/ca.pem");
+  }
+
+  @Test
+  void unreachablePostgresIsReportedWhileTheServiceWaits(CapturedOutput output) {
+    assertWaits(
+        output,
+        "Connection to localhost:1 refused",
+        "spring.datasource.url",
+        "jdbc:postgresql://localhost:1/orders");
+  }
+
+  @Test
+  void unreachableKafkaIsReportedWhileTheServiceWaits(CapturedOutput output) {
+    assertWaits(
+        output,
+        "No order is read, stored or cancelled until Kafka (localhost:1)",
+        "spring.kafka.bootstrap-servers",
+        "localhost:1",
+        "spring.kafka.properties.default.api.timeout.ms",
+        "2000",
+        "spring.kafka.properties.request.timeout.ms",
+        "1000");
+  }
+
+  @Test
+  void readOnlyPostgresIsReportedWhileTheServiceWaits(CapturedOutput output) {
+    assertWaits(
+        output,
+        "Postgres accepts no writes: spring.datasource.url leads to a standby",
+        "spring.datasource.hikari.connection-init-sql",
+        "set default_transaction_read_only = on");
+  }
+
+  /** As PgBouncer does in transaction mode, which drops what a client has set for its session. */
+  @Test
+  void poolerThatDropsSettingsOfTheSessionIsReportedWhileTheServiceWaits(CapturedOutput output) {
+    assertWaits(
+        output,
+        "a connection pooler between drops the settings",
+        "spring.datasource.hikari.connection-init-sql",
+        "set statement_timeout = 0");
+  }
+
+  private void assertWaits(CapturedOutput output, String message, String... settings) {
+    try (Service waiting = scenario.startService(settings)) {
+      assertThat(output.getAll()).contains("No order is read, stored or cancelled", message);
+      assertThat(waiting.ownedShards()).isZero();
+    }
+    assertThat(output.getAll()).doesNotContain("\n\tat ", SECRET);
   }
 
   private void assertRefused(

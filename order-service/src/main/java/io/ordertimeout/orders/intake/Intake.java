@@ -17,6 +17,7 @@ import org.apache.kafka.common.KafkaException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.core.env.Environment;
 import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 
@@ -31,6 +32,7 @@ public class Intake implements SmartLifecycle, LoopThreads {
   private static final Duration CONFIRMED_WITHIN = Duration.ofSeconds(20);
 
   private final IntakePrerequisites prerequisites;
+  private final String bootstrapServers;
   private final List<IntakeLoop> loops;
   private final List<Thread> threads;
   private volatile boolean running;
@@ -46,8 +48,10 @@ public class Intake implements SmartLifecycle, LoopThreads {
       Shards shards,
       StepHealthRegistry steps,
       OrderTimeoutProperties properties,
+      Environment environment,
       MeterRegistry meters) {
     this.prerequisites = prerequisites;
+    this.bootstrapServers = environment.getProperty("spring.kafka.bootstrap-servers", "");
     this.loops =
         IntStream.range(0, properties.intake().threads())
             .mapToObj(
@@ -98,7 +102,10 @@ public class Intake implements SmartLifecycle, LoopThreads {
       prerequisites.ensure();
     } catch (KafkaException | PostgresUnavailableException | DataAccessException e) {
       log.warn(
-          "The intake waits until Kafka and Postgres are available: {}", StepHealth.describe(e));
+          "No order is read, stored or cancelled until Kafka ({}) and Postgres (spring.datasource.url)"
+              + " can be used; this instance waits for them: {}",
+          bootstrapServers,
+          StepHealth.describe(e));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return;

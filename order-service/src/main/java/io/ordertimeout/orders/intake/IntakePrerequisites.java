@@ -3,6 +3,7 @@ package io.ordertimeout.orders.intake;
 import io.ordertimeout.orders.platform.kafka.TopicCheck;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.platform.postgres.SchemaMigration;
+import io.ordertimeout.orders.platform.postgres.SessionSettings;
 import io.ordertimeout.orders.platform.postgres.WritableServer;
 import io.ordertimeout.orders.readback.ReadBack;
 import org.springframework.stereotype.Component;
@@ -14,6 +15,7 @@ import org.springframework.stereotype.Component;
 class IntakePrerequisites {
 
   private final WritableServer server;
+  private final SessionSettings sessions;
   private final SchemaMigration schema;
   private final DatabaseClock clock;
   private final TopicCheck topicCheck;
@@ -24,12 +26,14 @@ class IntakePrerequisites {
 
   IntakePrerequisites(
       WritableServer server,
+      SessionSettings sessions,
       SchemaMigration schema,
       DatabaseClock clock,
       TopicCheck topicCheck,
       WarmUp warmUp,
       ReadBack readBack) {
     this.server = server;
+    this.sessions = sessions;
     this.schema = schema;
     this.clock = clock;
     this.topicCheck = topicCheck;
@@ -41,6 +45,7 @@ class IntakePrerequisites {
   synchronized void ensure() throws InterruptedException {
     schema.migrate();
     server.require();
+    sessions.require();
     clock.set();
     topicCheck.check();
     if (!begun) {

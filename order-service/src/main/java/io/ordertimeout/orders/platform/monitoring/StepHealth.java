@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.platform.monitoring;
 
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
@@ -11,8 +12,9 @@ import org.springframework.core.NestedExceptionUtils;
 
 /**
  * The health of one processing step, and the log of its failures. To keep an outage from flooding
- * the log, only the first failure is logged with its stack trace; a reminder follows every 30 s,
- * and finally a line when the step has recovered. Thread-safe.
+ * the log, only the first failure is logged, with its stack trace unless it is an {@linkplain
+ * Outage outage}; a reminder follows every 30 s, and finally a line when the step has recovered.
+ * Thread-safe.
  */
 public final class StepHealth {
 
@@ -69,7 +71,11 @@ public final class StepHealth {
       failing = true;
       failingSinceNanos = now;
       loggedAtNanos = now;
-      log.warn("{} failed: {}", name, consequence, failure);
+      if (Outage.isOutage(failure)) {
+        log.warn("{} failed: {}; the failure: {}", name, consequence, describe(failure));
+      } else {
+        log.warn("{} failed: {}", name, consequence, failure);
+      }
     } else if (now - loggedAtNanos >= REMINDER.toNanos()) {
       loggedAtNanos = now;
       log.warn(
@@ -82,9 +88,15 @@ public final class StepHealth {
     }
   }
 
-  /** Describes a failure and its root cause in one line for the log. */
+  /** Describes a failure and its cause in one line for the log. */
   public static String describe(Throwable failure) {
     Throwable cause = NestedExceptionUtils.getMostSpecificCause(failure);
+    for (Throwable each = failure; each != null; each = each.getCause()) {
+      if (each instanceof SQLException) {
+        // It names the server, unlike the failure of the network beneath it.
+        cause = each;
+      }
+    }
     return cause == failure ? failure.toString() : failure + "; caused by " + cause;
   }
 

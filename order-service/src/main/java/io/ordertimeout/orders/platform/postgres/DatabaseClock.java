@@ -37,6 +37,9 @@ public class DatabaseClock {
 
   private static final Duration LARGE_CORRECTION = Duration.ofSeconds(1);
 
+  /** Clocks that are further apart than this are not synchronized. */
+  private static final Duration FAR_OFF = Duration.ofSeconds(5);
+
   /** A time read from Postgres, and the monotonic time in the middle of the round trip. */
   private record Anchor(Instant database, long nanos, Duration offset) {}
 
@@ -66,8 +69,20 @@ public class DatabaseClock {
    */
   public void set() {
     if (anchor == null) {
-      anchor = sample();
+      Anchor first = sample();
+      anchor = first;
+      warnIfFarOff(first.offset);
       listeners.forEach(Runnable::run);
+    }
+  }
+
+  private static void warnIfFarOff(Duration offset) {
+    if (offset.abs().compareTo(FAR_OFF) > 0) {
+      log.warn(
+          "Postgres's clock is {} {} this machine's. Orders are cancelled by Postgres's clock: if that"
+              + " is the wrong one, they are cancelled too early or too late; synchronize both with NTP",
+          offset.abs(),
+          offset.isNegative() ? "behind" : "ahead of");
     }
   }
 
@@ -134,6 +149,9 @@ public class DatabaseClock {
       return;
     }
     anchor = fresh;
+    if (fresh.offset.minus(before.offset).abs().compareTo(LARGE_CORRECTION) > 0) {
+      warnIfFarOff(fresh.offset);
+    }
     Duration correction = Duration.between(now(before), now(fresh));
     if (correction.abs().compareTo(LARGE_CORRECTION) > 0) {
       log.warn(

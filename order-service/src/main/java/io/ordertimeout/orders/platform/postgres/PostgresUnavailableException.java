@@ -5,8 +5,9 @@ public final class PostgresUnavailableException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 
+  /** Its message says it all, so it has no stack trace. */
   PostgresUnavailableException(String message) {
-    super(message);
+    super(message, null, false, false);
   }
 
   PostgresUnavailableException(Throwable cause) {

@@ -7,6 +7,9 @@ import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 class DatabaseClockTest {
 
@@ -48,6 +51,21 @@ class DatabaseClockTest {
     clock.measure();
 
     assertThat(clock.offset()).isEqualTo(Duration.ofHours(-1));
+  }
+
+  @Test
+  @ExtendWith(OutputCaptureExtension.class)
+  void warnsOnceOfClocksThatAreFarApart(CapturedOutput output) {
+    assertThat(output).doesNotContain("Postgres's clock is");
+    wallClock = START.plusSeconds(3600);
+
+    clock.measure();
+    clock.measure();
+
+    assertThat(output.getOut().lines().filter(line -> line.contains("Postgres's clock is")))
+        .singleElement()
+        .asString()
+        .contains("PT1H behind this machine's");
   }
 
   @Test
