@@ -109,7 +109,7 @@ class UnusableTopics {
     counts(batch)
         .forEach(
             (topic, count) -> {
-              if (count.unusable > 0 && permitted.containsKey(topic)) {
+              if (count.unusable > 0 && isKnownToBePermitted(topic)) {
                 // What an operator has permitted must not stop the topic again afterwards.
                 share.forget(topic);
               } else {
@@ -119,25 +119,28 @@ class UnusableTopics {
   }
 
   private boolean isPermitted(String topic, Count count, List<Decoded> batch) {
-    Instant until = permitted.get(topic);
-    if (until != null && clock.now().isBefore(until)) {
+    if (isKnownToBePermitted(topic)) {
       return true;
     }
     Decoded first =
         batch.stream().filter(record -> record.isUnusableOf(topic)).findFirst().orElseThrow();
     String position = first.partition() + "@" + first.record().offset();
-    Instant now =
+    Instant until =
         stops.report(topic, count.unusable, count.records, position, first.fault()).orElse(null);
-    if (now == null) {
-      permitted.remove(topic);
+    if (until == null) {
       return false;
     }
-    permitted.put(topic, now);
+    permitted.put(topic, until);
     log.warn(
         "Unusable records of {} become dead letters until {}, as an operator has permitted",
         topic,
-        now);
+        until);
     return true;
+  }
+
+  private boolean isKnownToBePermitted(String topic) {
+    Instant until = permitted.get(topic);
+    return until != null && clock.now().isBefore(until);
   }
 
   private static Map<String, Count> counts(List<Decoded> batch) {
