@@ -147,7 +147,10 @@ final class HeldBackPartitions {
     Map<TopicPartition, String> problems = new TreeMap<>(BY_NAME);
     problems.putAll(unusable);
     problems.keySet().retainAll(consumer.assignment());
-    report(problems);
+    unusable = problems;
+    if (problems.isEmpty()) {
+      unusableTopics.succeeded();
+    }
   }
 
   private void report(Map<TopicPartition, String> problems) {
