@@ -95,10 +95,11 @@ final class HeldBackPartitions {
   /**
    * Pauses partitions at their unusable records.
    *
-   * @param takenIn the partitions whose records were taken in, up to those that are to be paused
+   * @param advanced the partitions that were read on, perhaps only because Kafka has deleted the
+   *     unusable records
    */
   void hold(
-      Consumer<?, ?> consumer, Set<TopicPartition> takenIn, Map<TopicPartition, HeldBack> more) {
+      Consumer<?, ?> consumer, Set<TopicPartition> advanced, Map<TopicPartition, HeldBack> more) {
     more.forEach(
         (partition, heldBack) -> {
           consumer.seek(partition, heldBack.offset);
@@ -107,14 +108,17 @@ final class HeldBackPartitions {
         });
     Map<TopicPartition, String> problems = new TreeMap<>(BY_NAME);
     problems.putAll(unusable);
-    problems.keySet().removeAll(takenIn);
+    problems.keySet().removeAll(advanced);
     more.forEach(
         (partition, heldBack) -> {
           if (heldBack.problem != null) {
             problems.put(partition, heldBack.problem);
           }
         });
-    report(problems);
+    remain(problems);
+    if (!problems.isEmpty()) {
+      unusableTopics.failed(UNUSABLE_TOPIC_CONSEQUENCE, new UnusableRecordsException(problems));
+    }
   }
 
   /** Resumes the partitions that may be read on. */
@@ -147,18 +151,13 @@ final class HeldBackPartitions {
     Map<TopicPartition, String> problems = new TreeMap<>(BY_NAME);
     problems.putAll(unusable);
     problems.keySet().retainAll(consumer.assignment());
-    unusable = problems;
-    if (problems.isEmpty()) {
-      unusableTopics.succeeded();
-    }
+    remain(problems);
   }
 
-  private void report(Map<TopicPartition, String> problems) {
+  private void remain(Map<TopicPartition, String> problems) {
     unusable = problems;
     if (problems.isEmpty()) {
       unusableTopics.succeeded();
-    } else {
-      unusableTopics.failed(UNUSABLE_TOPIC_CONSEQUENCE, new UnusableRecordsException(problems));
     }
   }
 
@@ -180,6 +179,6 @@ final class HeldBackPartitions {
   void close() {
     partitions.values().forEach(heldBack -> heldBack.ready.cancel(false));
     partitions.clear();
-    report(Map.of());
+    remain(Map.of());
   }
 }

@@ -319,7 +319,7 @@ final class IntakeLoop implements Runnable {
       try {
         Map<TopicPartition, HeldBack> more =
             intake.takeIn(records, advanced, known.offsets(), layout);
-        heldBack.hold(consumer, records.partitions(), more);
+        heldBack.hold(consumer, advanced.keySet(), more);
         more.forEach(
             (p, held) -> {
               positions.put(p, new OffsetAndMetadata(held.offset()));
