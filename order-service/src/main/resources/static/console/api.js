@@ -30,7 +30,7 @@ export let session = {
 
 export async function loadSession() {
   const { name } = session;
-  session = await get('/api/session');
+  session = await get('/api/v1/session');
   if (name !== null && session.name === null) {
     sessionEvents.dispatchEvent(new Event('lost'));
   }
@@ -43,7 +43,7 @@ export async function logIn({ username, password, bearer }) {
     await logInWithToken(bearer.replace(/^Bearer\s+/i, '').trim());
     return;
   }
-  await send('/api/session', {
+  await send('/api/v1/session', {
     method: 'POST',
     headers: await csrfHeaders(),
     body: new URLSearchParams({ username, password }),
@@ -67,7 +67,7 @@ async function logInWithToken(bearer) {
 
 export async function logOut() {
   if (!token) {
-    await send('/api/session/end', { method: 'POST', headers: await csrfHeaders() });
+    await send('/api/v1/session/end', { method: 'POST', headers: await csrfHeaders() });
   }
   token = null;
   session = { ...session, name: null };

@@ -36,8 +36,8 @@ async function addressOf(id) {
   const others = viewHref('orders', { prefix: id, state: 'ANY' });
   try {
     // By id, so an exact match comes first.
-    const { orders } = await get('/api/orders', { prefix: id, limit: 1 });
-    return orders[0]?.orderId === id ? viewHref('order', { id }) : others;
+    const { data } = await get('/api/v1/orders', { prefix: id, limit: 1 });
+    return data[0]?.orderId === id ? viewHref('order', { id }) : others;
   } catch {
     return others; // shows the error
   }

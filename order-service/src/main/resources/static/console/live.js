@@ -17,7 +17,7 @@ export async function followOverview(signal, onOverview, onConnection) {
     addEventListener('online', disconnect);
     let watchdog = setTimeout(disconnect, MAX_SILENCE_MILLIS);
     try {
-      const body = await stream('/api/live', connection.signal);
+      const body = await stream('/api/v1/live', connection.signal);
       onConnection(true);
       for await (const event of events(body)) {
         clearTimeout(watchdog);
@@ -33,7 +33,7 @@ export async function followOverview(signal, onOverview, onConnection) {
       }
       if (error.status === 503) {
         // The instance has too many streams or is shutting down: poll instead.
-        await get('/api/overview', {}, signal).then(onOverview, () => {});
+        await get('/api/v1/overview', {}, signal).then(onOverview, () => {});
       }
     } finally {
       clearTimeout(watchdog);

@@ -36,8 +36,8 @@ export function auditView(parameters) {
       subject && viewLink('audit', {}, 'Clear filter')),
   );
   const actions = pagedList({
-    fetchPage: (previous) =>
-      get('/api/audit', { subject, before: previous.at(-1)?.id, limit: PAGE_SIZE }, requests.signal),
+    fetchPage: (after) =>
+      get('/api/v1/audit', { subject, after, limit: PAGE_SIZE }, requests.signal),
     emptyText: subject ? 'No actions are recorded for this subject.' : 'No actions are recorded.',
     build: (items) => table(
       'Audit log, newest first',

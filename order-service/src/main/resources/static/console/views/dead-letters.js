@@ -19,10 +19,10 @@ function letterList(parameters, page) {
   async function load() {
     try {
       const [topics, stops] = await Promise.all([
-        get('/api/dead-letters', {}, requests.signal),
-        get('/api/stopped-topics', {}, requests.signal),
+        get('/api/v1/dead-letters', {}, requests.signal),
+        get('/api/v1/stopped-topics', {}, requests.signal),
       ]);
-      show(topics, stops);
+      show(topics.data.map(({ topic }) => topic), stops.data);
     } catch (error) {
       if (error.name !== 'AbortError') {
         render(element, errorState(error, load));
@@ -32,14 +32,7 @@ function letterList(parameters, page) {
 
   function show(topics, stops) {
     const letters = pagedList({
-      fetchPage: async (previous) => {
-        const pages = await Promise.all((selected ? [selected] : topics).map((topic) => get(
-          `/api/dead-letters/${encodeURIComponent(topic)}`,
-          { before: lowestOffsets(previous.filter((letter) => letter.topic === topic)), limit: PAGE_SIZE },
-          requests.signal,
-        )));
-        return pages.flat().sort((a, b) => b.at.localeCompare(a.at)).slice(0, PAGE_SIZE);
-      },
+      fetchPage: mergedPages(selected ? [selected] : topics, requests.signal),
       emptyText: 'No dead letters.',
       build: letterTable,
     });
@@ -76,7 +69,7 @@ function permit({ topic, firstFault }, page) {
       + 'the topic is read on. The first one: ', untrusted(firstFault)],
     confirm: 'Permit dead letters',
     danger: true,
-    path: `/api/stopped-topics/${encodeURIComponent(topic)}/permit-dead-letters`,
+    path: `/api/v1/stopped-topics/${encodeURIComponent(topic)}/permit-dead-letters`,
     done: () => `Unusable records of ${topic} become dead letters for an hour.`,
   });
 }
@@ -105,13 +98,24 @@ function letterTable(letters) {
   );
 }
 
-// The lowest offset shown of each partition, below which the next page begins.
-function lowestOffsets(letters) {
-  const offsets = new Map();
-  for (const { partition, offset } of letters) {
-    offsets.set(partition, Math.min(offset, offsets.get(partition) ?? offset));
-  }
-  return [...offsets].map(([partition, offset]) => `${partition}:${offset}`);
+// Fetches the dead letters of several topics in order of time, page by page.
+function mergedPages(topics, signal) {
+  return async (after) => {
+    const lists = after ?? topics.map((topic) => ({ topic, letters: [], next: undefined }));
+    const filled = await Promise.all(lists.map(async (list) => {
+      if (list.letters.length >= PAGE_SIZE || list.next === null) {
+        return list;
+      }
+      const { data, next } = await get(
+        `/api/v1/dead-letters/${encodeURIComponent(list.topic)}`, { after: list.next, limit: PAGE_SIZE }, signal);
+      return { ...list, letters: [...list.letters, ...data], next };
+    }));
+    const data = filled.flatMap(({ letters }) => letters)
+      .sort((a, b) => b.at.localeCompare(a.at)).slice(0, PAGE_SIZE);
+    const rest = filled.map((list) => ({ ...list, letters: list.letters.filter((letter) => !data.includes(letter)) }));
+    const isLast = rest.every(({ letters, next }) => letters.length === 0 && next === null);
+    return { data, next: isLast ? null : rest };
+  };
 }
 
 function source({ originTopic, originPartition, originOffset }) {
@@ -126,16 +130,16 @@ function singleLetter(parameters, page) {
   const requests = new AbortController();
   const [topic, partition, offset] =
     ['topic', 'partition', 'offset'].map((name) => parameters.get(name) ?? '');
-  const path = `/api/dead-letters/${[topic, partition, offset].map(encodeURIComponent).join('/')}`;
+  const path = `/api/v1/dead-letters/${[topic, partition, offset].map(encodeURIComponent).join('/')}`;
   const element = h('div', { class: 'view' }, loading('Reading from Kafka'));
 
   async function load() {
     try {
       const [opened, replays] = await Promise.all([
         get(path, {}, requests.signal),
-        get('/api/audit', { subject: position({ topic, partition, offset }) }, requests.signal),
+        get('/api/v1/audit', { subject: position({ topic, partition, offset }) }, requests.signal),
       ]);
-      show(opened, replays);
+      show(opened, replays.data);
     } catch (error) {
       if (error.name !== 'AbortError') {
         render(element, error.status === 404

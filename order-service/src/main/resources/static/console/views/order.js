@@ -59,7 +59,7 @@ export function orderView(parameters, page) {
   async function load() {
     loadedAt = Date.now();
     try {
-      details = await get('/api/order', { id }, requests.signal);
+      details = await get('/api/v1/order', { id }, requests.signal);
       error = null;
     } catch (failure) {
       if (failure.name === 'AbortError') {
@@ -189,7 +189,7 @@ function extend(order, page) {
       ['+15 min', 15 * MINUTE], ['+1 h', HOUR], ['+1 day', DAY],
     ], base),
     confirm: 'Extend deadline',
-    path: '/api/order/extend',
+    path: '/api/v1/order/extend',
     body: (data) => {
       const deadline = fromLocalInput(data.get('deadline'));
       if (!deadline) {
@@ -207,7 +207,7 @@ function close(order, page) {
     description: ['Order ', orderId(order.orderId), ' will no longer expire. No event is published. This cannot be undone.'],
     confirm: 'Close order',
     danger: true,
-    path: '/api/order/close',
+    path: '/api/v1/order/close',
     body: () => ({ orderId: order.orderId }),
     done: () => 'The order has been closed.',
   });
@@ -221,7 +221,7 @@ function cancel(order, page) {
     // "Cancel" would be ambiguous here.
     dismiss: 'Keep order',
     danger: true,
-    path: '/api/order/cancel',
+    path: '/api/v1/order/cancel',
     body: () => ({ orderId: order.orderId }),
     done: () => 'The order is due now and will be cancelled, unless it turns out to be paid.',
   });
@@ -233,7 +233,7 @@ function release(order, page) {
     description: ['Order ', orderId(order.orderId), ' can be decided again. Fix the reason why it was parked first: even if the customer has paid, the order is cancelled unless the payment is read.'],
     confirm: 'Release order',
     danger: true,
-    path: '/api/order/release',
+    path: '/api/v1/order/release',
     body: () => ({ orderId: order.orderId }),
     done: () => 'The order has been released.',
   });

@@ -67,7 +67,7 @@ export function ordersView(parameters) {
   async function load() {
     render(results, loading('Searching'));
     try {
-      const page = await get('/api/orders', { ...query, after, limit: PAGE_SIZE }, requests.signal);
+      const page = await get('/api/v1/orders', { ...query, after, limit: PAGE_SIZE }, requests.signal);
       render(results, resultPage(page));
     } catch (error) {
       if (error.name !== 'AbortError') {
@@ -76,7 +76,7 @@ export function ordersView(parameters) {
     }
   }
 
-  function resultPage({ orders, next }) {
+  function resultPage({ data: orders, next }) {
     if (orders.length === 0) {
       return emptyState(after ? 'No more orders.' : 'No orders match your search.');
     }

@@ -53,8 +53,7 @@ export function pausesView(parameters, page) {
 
 function parkedOrders(signal) {
   return pagedList({
-    fetchPage: (previous) =>
-      get('/api/parked', { after: previous.at(-1)?.orderId, limit: PAGE_SIZE }, signal),
+    fetchPage: (after) => get('/api/v1/parked', { after, limit: PAGE_SIZE }, signal),
     emptyText: 'No order is parked.',
     build: (orders) => table(
       'Parked orders',
@@ -70,7 +69,7 @@ function parkedOrders(signal) {
 
 function pauseHistory(signal, page) {
   return pagedList({
-    fetchPage: (previous) => get('/api/pauses', { before: previous.at(-1)?.id, limit: PAGE_SIZE }, signal),
+    fetchPage: (after) => get('/api/v1/pauses', { after, limit: PAGE_SIZE }, signal),
     emptyText: 'Expiry has never been paused.',
     build: (pauses) => table(
       'Pause history',

@@ -85,7 +85,7 @@ function pauseExpiry(page) {
     ],
     confirm: 'Pause expiry',
     danger: true,
-    path: '/api/pauses',
+    path: '/api/v1/pauses',
     body: (data) => {
       const channel = data.get('channel');
       const oneChannel = data.get('scope') === 'channel';
@@ -113,7 +113,7 @@ function endPause(pause, page) {
       : 'Orders that became due during the pause are cancelled immediately, unless they have been paid.',
     confirm: 'End pause',
     danger: true,
-    path: `/api/pauses/${pause.id}/end`,
+    path: `/api/v1/pauses/${pause.id}/end`,
     done: () => `Pause ${pause.id} has ended.`,
   });
 }
@@ -124,7 +124,7 @@ function liftHold(hold, page) {
     description: 'Payments may have been lost before the service read them. First republish the payments that you know of: once the hold is lifted, due orders of this shard are cancelled if no payment is known.',
     confirm: 'Lift hold',
     danger: true,
-    path: `/api/holds/${hold.id}/lift`,
+    path: `/api/v1/holds/${hold.id}/lift`,
     done: () => `The hold on shard ${hold.shard} has been lifted.`,
   });
 }

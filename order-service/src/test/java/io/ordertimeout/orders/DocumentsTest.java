@@ -148,7 +148,7 @@ class DocumentsTest {
             anchorsOf(
                 List.of(
                     "# When Kafka or Postgres is unavailable",
-                    "## `GET /api/order`, in short",
+                    "## `GET /api/v1/order`, in short",
                     "text",
                     "```sh",
                     "# not a heading",
@@ -157,7 +157,7 @@ class DocumentsTest {
                     "## Metrics")))
         .containsExactlyInAnyOrder(
             "when-kafka-or-postgres-is-unavailable",
-            "get-apiorder-in-short",
+            "get-apiv1order-in-short",
             "metrics",
             "metrics-1");
   }

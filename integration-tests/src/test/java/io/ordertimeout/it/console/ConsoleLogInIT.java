@@ -28,7 +28,7 @@ class ConsoleLogInIT {
 
   @Test
   void rejectsAWrongPasswordAndAcceptsTheRightOne() {
-    try (Visit visit = console.visit().expecting(401, "/api/session")) {
+    try (Visit visit = console.visit().expecting(401, "/api/v1/session")) {
       visit.open("overview").logIn("operator", "wrong");
       assertThat(visit.page().getByRole(AriaRole.ALERT))
           .containsText("Wrong user name or password");
@@ -66,7 +66,7 @@ class ConsoleLogInIT {
 
   @Test
   void returnsToTheLogInWhenTheSessionIsLost() {
-    try (Visit visit = console.visit().expecting(401, "/api/")) {
+    try (Visit visit = console.visit().expecting(401, "/api/v1/")) {
       visit.openAsOperator("pauses");
       visit.page().context().clearCookies();
       visit.link("Audit log").click();
@@ -80,7 +80,7 @@ class ConsoleLogInIT {
 
   @Test
   void keepsWhatWasEnteredInADialogWhenTheSessionIsLost() {
-    try (Visit visit = console.visit().expecting(401, "/api/")) {
+    try (Visit visit = console.visit().expecting(401, "/api/v1/")) {
       visit.openAsOperator("pauses");
       visit.button("Pause expiry").click();
       visit.dialog().getByLabel("Extend deadlines").check();
@@ -107,8 +107,8 @@ class ConsoleLogInIT {
             console
                 .chromium()
                 .visit(strict.http().base(), Look.DESKTOP_LIGHT)
-                .expecting(401, "/api/session")
-                .expecting(429, "/api/session")) {
+                .expecting(401, "/api/v1/session")
+                .expecting(429, "/api/v1/session")) {
       visit.open("overview").logIn("operator", "wrong");
       assertThat(visit.page().locator("main")).containsText("Wrong user name or password");
       visit.logIn("operator", Http.OPERATOR_PASSWORD);
@@ -124,8 +124,8 @@ class ConsoleLogInIT {
             console
                 .chromium()
                 .visit(service.http().base(), Look.DESKTOP_LIGHT)
-                .expecting(401, "/api/session")
-                .expecting(403, "/api/forecast")) {
+                .expecting(401, "/api/v1/session")
+                .expecting(403, "/api/v1/forecast")) {
       visit.open("pauses");
       tryToken(visit, issuer.forgedToken("order-timeout-operator"));
       assertThat(visit.page().locator("main")).containsText("invalid token");

@@ -117,7 +117,7 @@ class ConsoleLookIT {
                 + " values (2, 'LOST_RECORDS', 'order-paid-2 begins at 7, read up to 3')");
     Http operator = console.service().http().operator();
     operator.post(
-        "/api/pauses",
+        "/api/v1/pauses",
         Map.of(
             "channel",
             "store",
@@ -128,7 +128,7 @@ class ConsoleLookIT {
             "reason",
             "The card terminals of the stores cannot be reached"));
     operator.post(
-        "/api/order/extend",
+        "/api/v1/order/extend",
         Map.of(
             "orderId",
             LONG_ID,
@@ -140,8 +140,8 @@ class ConsoleLookIT {
         .atMost(Duration.ofSeconds(60))
         .until(
             () ->
-                operator.get("/api/overview").json().path("parked").asInt() == 1
-                    && !operator.get("/api/forecast").json().at("/within/3/amounts").isEmpty());
+                operator.get("/api/v1/overview").json().path("parked").asInt() == 1
+                    && !operator.get("/api/v1/forecast").json().at("/within/3/amounts").isEmpty());
   }
 
   private void send(String topic, String key, String value) {

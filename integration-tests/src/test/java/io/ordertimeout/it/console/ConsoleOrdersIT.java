@@ -229,7 +229,7 @@ class ConsoleOrdersIT {
   void explainsWhyAChangeIsRejected() {
     scenario.create("paid meanwhile", 0, Scenario.in(Duration.ofHours(1)));
     scenario.awaitState("paid meanwhile", "PENDING");
-    try (Visit visit = console.visit().expecting(409, "/api/order/close")) {
+    try (Visit visit = console.visit().expecting(409, "/api/v1/order/close")) {
       visit.openAsOperator("order?id=paid%20meanwhile");
       visit.button("Close").click();
       scenario.pay("paid meanwhile", 0);
@@ -251,7 +251,7 @@ class ConsoleOrdersIT {
       visit
           .page()
           .route(
-              "**/api/order/extend",
+              "**/api/v1/order/extend",
               route -> {
                 keys.add(route.request().headerValue("Idempotency-Key"));
                 if (keys.size() == 1) {
@@ -301,7 +301,7 @@ class ConsoleOrdersIT {
 
   @Test
   void reportsAnUnknownOrder() {
-    try (Visit visit = console.visit().expecting(404, "/api/order")) {
+    try (Visit visit = console.visit().expecting(404, "/api/v1/order")) {
       visit.openAsViewer("order?id=nobody%27s");
       assertThat(visit.page().locator("main")).containsText("No order has this ID");
     }

@@ -140,7 +140,7 @@ class EventFormatsIT {
         """
             .formatted(topic);
     JsonNode checked =
-        service.http().operator().postText("/api/events/check", lines).assertOk().json();
+        service.http().operator().postText("/api/v1/events/check", lines).assertOk().json();
     assertThat(checked.path("counts"))
         .isEqualTo(JsonMapper.shared().readTree("{\"CREATED\":1,\"DEAD_LETTER\":1}"));
     assertThat(checked.at("/records/1/line").asInt()).isEqualTo(3);
@@ -150,12 +150,12 @@ class EventFormatsIT {
     assertRefused(service, "\n\nnonsense", "line 3: it is not JSON");
     assertRefused(service, "{}", "line 1: it has no topic");
     assertRefused(service, "{\"topic\":\"x\"}", "line 1: 'x' is not an input topic");
-    assertThat(service.http().viewer().postText("/api/events/check", lines).status())
+    assertThat(service.http().viewer().postText("/api/v1/events/check", lines).status())
         .isEqualTo(403);
   }
 
   private static void assertRefused(Service service, String lines, String why) {
-    Http.Answer answer = service.http().operator().postText("/api/events/check", lines);
+    Http.Answer answer = service.http().operator().postText("/api/v1/events/check", lines);
     assertThat(answer.status()).isEqualTo(400);
     assertThat(answer.json().path("detail").asString()).startsWith(why);
   }

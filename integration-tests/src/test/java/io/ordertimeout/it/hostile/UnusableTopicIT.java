@@ -25,7 +25,7 @@ class UnusableTopicIT {
   /** Half of the hundred records that are looked at. */
   private static final int DEAD_LETTERS_BEFORE_THE_STOP = 50;
 
-  private static final String STOPPED = "/api/stopped-topics";
+  private static final String STOPPED = "/api/v1/stopped-topics";
 
   @Test
   void aTopicOfWhichMostRecordsAreUnusableIsNotDrainedIntoTheDeadLettersUnseen() {
@@ -36,7 +36,7 @@ class UnusableTopicIT {
 
       awaitStopped(service, scenario.topics().created());
 
-      JsonNode stop = service.http().viewer().get(STOPPED).json().path(0);
+      JsonNode stop = service.http().viewer().get(STOPPED).json().at("/data/0");
       assertThat(stop.path("topic").asString()).isEqualTo(scenario.topics().created());
       assertThat(stop.path("unusable").asInt()).isPositive();
       assertThat(stop.path("firstPosition").asString()).startsWith(scenario.topics().created());
@@ -46,7 +46,7 @@ class UnusableTopicIT {
       scenario.pay("before", 0);
       scenario.awaitState("before", "PAID");
       service.awaitReady(true);
-      assertThat(service.http().viewer().get("/api/overview").json().path("stoppedTopics"))
+      assertThat(service.http().viewer().get("/api/v1/overview").json().path("stoppedTopics"))
           .hasSize(1);
     }
   }
@@ -94,11 +94,11 @@ class UnusableTopicIT {
       await("the topic is read on")
           .atMost(PATIENCE)
           .until(() -> stoppedPartitions(service, topic) == 0);
-      assertThat(operator.get(STOPPED).json()).isEmpty();
+      assertThat(operator.get(STOPPED).json().path("data")).isEmpty();
       Answer repeated = operator.post(permit, reason);
       assertThat(repeated.status()).isEqualTo(200);
       assertThat(repeated.header("Idempotent-Replayed")).isEqualTo("true");
-      JsonNode entry = operator.get("/api/audit", "subject", topic).json().path(0);
+      JsonNode entry = operator.get("/api/v1/audit", "subject", topic).json().at("/data/0");
       assertThat(entry.path("kind").asString()).isEqualTo("PERMIT_DEAD_LETTERS");
     }
   }

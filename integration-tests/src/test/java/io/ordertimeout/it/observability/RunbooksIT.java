@@ -33,7 +33,7 @@ class RunbooksIT {
   private static final Pattern SQL =
       Pattern.compile("(?m)^ *```sql\\n(?<statement>[^`]*)\\n *```$");
 
-  private static final Pattern ENDPOINT = Pattern.compile(":8080(?<path>/api/[^\\s'`?]+)");
+  private static final Pattern ENDPOINT = Pattern.compile(":8080(?<path>/api/v1/[^\\s'`?]+)");
 
   private final Scenario scenario = Scenario.create();
   private final int port = Ports.any();
@@ -97,7 +97,8 @@ class RunbooksIT {
   private String description() throws IOException, InterruptedException {
     return HttpClient.newHttpClient()
         .send(
-            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/openapi")).build(),
+            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/v1/openapi"))
+                .build(),
             HttpResponse.BodyHandlers.ofString())
         .body();
   }

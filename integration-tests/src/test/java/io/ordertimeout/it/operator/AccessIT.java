@@ -58,7 +58,7 @@ class AccessIT {
         assertThat(call(endpoint, nobody.operator()).status())
             .as(endpoint.toString())
             .isIn(200, 400, 404, 409, 415);
-      } else if (!endpoint.path().equals("/api/live")) {
+      } else if (!endpoint.path().equals("/api/v1/live")) {
         assertThat(call(endpoint, nobody.viewer()).status())
             .as(endpoint.toString())
             .isIn(200, 400, 404);
@@ -81,7 +81,7 @@ class AccessIT {
 
   /** All documented endpoints, except the one for logging in. */
   private List<Endpoint> endpoints() {
-    JsonNode paths = service.http().get("/api/openapi").json().path("paths");
+    JsonNode paths = service.http().get("/api/v1/openapi").json().path("paths");
     List<Endpoint> endpoints = new ArrayList<>();
     paths
         .properties()
@@ -93,13 +93,14 @@ class AccessIT {
                         method ->
                             endpoints.add(
                                 new Endpoint(method.toUpperCase(Locale.ROOT), path.getKey()))));
-    endpoints.remove(new Endpoint("GET", "/api/session"));
+    endpoints.remove(new Endpoint("GET", "/api/v1/session"));
     return endpoints;
   }
 
   @Test
   void unknownPathsAreRefusedAsWell() {
-    for (String path : List.of("/api/nothing", "/actuator", "/actuator/env", "/h2-console", "/x")) {
+    for (String path :
+        List.of("/api/v1/nothing", "/actuator", "/actuator/env", "/h2-console", "/x")) {
       assertThat(service.http().get(path).status()).as(path).isEqualTo(401);
     }
     for (String path : List.of("/actuator/env", "/actuator/heapdump", "/actuator/loggers")) {
@@ -115,7 +116,7 @@ class AccessIT {
   @Test
   void changesWithinASessionRequireItsCsrfToken() {
     Http nobody = service.http();
-    Answer first = nobody.get("/api/session");
+    Answer first = nobody.get("/api/v1/session");
     assertThat(first.json().path("passwords").asBoolean()).isTrue();
     assertThat(first.json().path("name").isNull()).isTrue();
     String token = first.cookie("XSRF-TOKEN");
@@ -123,36 +124,37 @@ class AccessIT {
 
     assertThat(
             nobody
-                .form("/api/session", "username", "operator", "password", Http.OPERATOR_PASSWORD)
+                .form("/api/v1/session", "username", "operator", "password", Http.OPERATOR_PASSWORD)
                 .status())
         .isEqualTo(401);
-    assertThat(withToken.form("/api/session", "username", "operator", "password", "x").status())
+    assertThat(withToken.form("/api/v1/session", "username", "operator", "password", "x").status())
         .isEqualTo(401);
     Answer login =
-        withToken.form("/api/session", "username", "operator", "password", Http.OPERATOR_PASSWORD);
+        withToken.form(
+            "/api/v1/session", "username", "operator", "password", Http.OPERATOR_PASSWORD);
     assertThat(login.status()).isEqualTo(204);
     String setCookie = String.join("\n", login.response().headers().allValues("Set-Cookie"));
     assertThat(setCookie).contains(ConsoleSession.COOKIE, "HttpOnly", "SameSite=Lax");
     String session = ConsoleSession.COOKIE + "=" + login.cookie(ConsoleSession.COOKIE);
 
-    Answer who = nobody.with("Cookie", session).get("/api/session");
+    Answer who = nobody.with("Cookie", session).get("/api/v1/session");
     assertThat(who.json().path("name").asString()).isEqualTo("operator");
     assertThat(who.json().path("operator").asBoolean()).isTrue();
     String fresh = who.cookie("XSRF-TOKEN");
-    assertThat(nobody.with("Cookie", session).get("/api/overview").status()).isEqualTo(200);
-    assertThat(nobody.with("Cookie", session).post("/api/pauses", Map.of()).status())
+    assertThat(nobody.with("Cookie", session).get("/api/v1/overview").status()).isEqualTo(200);
+    assertThat(nobody.with("Cookie", session).post("/api/v1/pauses", Map.of()).status())
         .isEqualTo(403);
     Http loggedIn =
         nobody.with("Cookie", session + "; XSRF-TOKEN=" + fresh).with("X-XSRF-TOKEN", fresh);
-    assertThat(loggedIn.post("/api/pauses", Map.of()).status()).isEqualTo(400);
+    assertThat(loggedIn.post("/api/v1/pauses", Map.of()).status()).isEqualTo(400);
 
-    assertThat(loggedIn.post("/api/session/end", Map.of()).status()).isEqualTo(204);
-    assertThat(nobody.with("Cookie", session).get("/api/overview").status()).isEqualTo(401);
+    assertThat(loggedIn.post("/api/v1/session/end", Map.of()).status()).isEqualTo(204);
+    assertThat(nobody.with("Cookie", session).get("/api/v1/overview").status()).isEqualTo(401);
   }
 
   @Test
   void responsesCarryProtectiveHeaders() {
-    Answer answer = service.http().get("/api/session");
+    Answer answer = service.http().get("/api/v1/session");
 
     assertThat(answer.header("Content-Security-Policy"))
         .contains("default-src 'self'", "frame-ancestors 'none'")
@@ -172,13 +174,14 @@ class AccessIT {
       // No proxy is trusted, so a client cannot forge its address.
       for (int i = 0; i < 3; i++) {
         Http forged = strict.http().with("X-Forwarded-For", "203.0.113." + i);
-        assertThat(forged.as("operator", "guess" + i).get("/api/overview").status()).isEqualTo(401);
+        assertThat(forged.as("operator", "guess" + i).get("/api/v1/overview").status())
+            .isEqualTo(401);
       }
-      Answer answer = strict.http().operator().get("/api/overview");
+      Answer answer = strict.http().operator().get("/api/v1/overview");
       assertThat(answer.status()).isEqualTo(429);
       assertThat(answer.header("Retry-After")).isEqualTo("100");
-      assertThat(strict.http().get("/api/session").status()).isEqualTo(200);
-      assertThat(strict.http().viewer().get("/api/overview").status()).isEqualTo(200);
+      assertThat(strict.http().get("/api/v1/session").status()).isEqualTo(200);
+      assertThat(strict.http().viewer().get("/api/v1/overview").status()).isEqualTo(200);
     }
   }
 
@@ -194,10 +197,10 @@ class AccessIT {
       String password = first.group(1);
 
       assertThat(password).hasSize(24);
-      assertThat(fresh.http().as("operator", password).get("/api/overview").status())
+      assertThat(fresh.http().as("operator", password).get("/api/v1/overview").status())
           .isEqualTo(200);
-      assertThat(fresh.http().as("viewer", "").get("/api/overview").status()).isEqualTo(401);
-      assertThat(fresh.http().as("operator", "").get("/api/overview").status()).isEqualTo(401);
+      assertThat(fresh.http().as("viewer", "").get("/api/v1/overview").status()).isEqualTo(401);
+      assertThat(fresh.http().as("operator", "").get("/api/v1/overview").status()).isEqualTo(401);
       assertThat(output.getAll().split(Pattern.quote(password), -1)).hasSize(2);
     }
     assertThat(output.getAll()).doesNotContain(Http.OPERATOR_PASSWORD, Http.VIEWER_PASSWORD);
@@ -207,9 +210,10 @@ class AccessIT {
   void aPasswordMayBeConfiguredAsItsHash() {
     String hash = "{bcrypt}$2a$10$dXJ3SW6G7P50lGmMkkmwe.20cQQubK3.HZWzG3YB1tlRy.fqvM/BG";
     try (Service hashed = scenario.startService("order-timeout.access.operator-password", hash)) {
-      assertThat(hashed.http().as("operator", "password").get("/api/overview").status())
+      assertThat(hashed.http().as("operator", "password").get("/api/v1/overview").status())
           .isEqualTo(200);
-      assertThat(hashed.http().as("operator", hash).get("/api/overview").status()).isEqualTo(401);
+      assertThat(hashed.http().as("operator", hash).get("/api/v1/overview").status())
+          .isEqualTo(401);
     }
   }
 }

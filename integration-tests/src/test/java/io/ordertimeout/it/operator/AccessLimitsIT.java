@@ -70,15 +70,21 @@ class AccessLimitsIT {
               port.with("Accept", "text/html"),
               port.with("X-Forwarded-For", "198.51.100.7").as("operator", "wrong"))) {
         List<Answer> answers =
-            Stream.of("/", "/api/session", "/api/overview", "/api/order?id=1", "/x", "/error")
+            Stream.of(
+                    "/",
+                    "/api/v1/session",
+                    "/api/v1/overview",
+                    "/api/v1/order?id=1",
+                    "/x",
+                    "/error")
                 .map(client::get)
                 .toList();
         for (Answer answer : answers) {
           assertThat(cookies(answer)).doesNotContain(ConsoleSession.COOKIE);
         }
-        assertThat(cookies(client.post("/api/pauses", Map.of())))
+        assertThat(cookies(client.post("/api/v1/pauses", Map.of())))
             .doesNotContain(ConsoleSession.COOKIE);
-        assertThat(cookies(client.form("/api/session", "username", "operator", "password", "x")))
+        assertThat(cookies(client.form("/api/v1/session", "username", "operator", "password", "x")))
             .doesNotContain(ConsoleSession.COOKIE);
       }
     }
@@ -103,14 +109,14 @@ class AccessLimitsIT {
                 port.base(),
                 i % 2 == 0
                     ? """
-                    POST /api/pauses HTTP/1.1
+                    POST /api/v1/pauses HTTP/1.1
                     Host: localhost
                     Content-Type: application/json
                     Content-Length: 1000000
 
                     {"""
                     : """
-                    POST /api/pauses HTTP/1.1
+                    POST /api/v1/pauses HTTP/1.1
                     Host: localhost
                     Content-Type: application/x-www-form-urlencoded
                     Transfer-Encoding: chunked
@@ -119,7 +125,7 @@ class AccessLimitsIT {
                     a"""));
       }
 
-      assertThat(service.http().operator().get("/api/overview").status()).isEqualTo(200);
+      assertThat(service.http().operator().get("/api/v1/overview").status()).isEqualTo(200);
       assertThat(service.management().get("/actuator/health/liveness").status()).isEqualTo(200);
       for (RawHttp client : slow) {
         assertThat(client.response()).startsWith("HTTP/1.1 401").contains("log in first");
@@ -136,7 +142,7 @@ class AccessLimitsIT {
           RawHttp.send(
               base,
               """
-              POST /api/session HTTP/1.1
+              POST /api/v1/session HTTP/1.1
               Host: localhost
               Cookie: XSRF-TOKEN=x
               X-XSRF-TOKEN: x
@@ -146,7 +152,7 @@ class AccessLimitsIT {
               username="""));
     }
 
-    assertThat(service.http().operator().get("/api/overview").status()).isEqualTo(200);
+    assertThat(service.http().operator().get("/api/v1/overview").status()).isEqualTo(200);
     await("the refusals").atMost(PATIENCE).until(() -> refused(slow).size() == CLIENTS - 2);
     for (RawHttp client : refused(slow)) {
       assertThat(client.response()).startsWith("HTTP/1.1 429").contains("too many log-ins");
@@ -177,7 +183,7 @@ class AccessLimitsIT {
         RawHttp.send(
             base,
             """
-            POST /api/pauses HTTP/1.1
+            POST /api/v1/pauses HTTP/1.1
             Host: localhost
             Authorization: %s
             Content-Type: application/json
@@ -196,7 +202,7 @@ class AccessLimitsIT {
     HttpResponse<String> chunked =
         HttpClient.newHttpClient()
             .send(
-                HttpRequest.newBuilder(base.resolve("/api/pauses"))
+                HttpRequest.newBuilder(base.resolve("/api/v1/pauses"))
                     .header("Authorization", credentials)
                     .header("Content-Type", "application/json")
                     .POST(
@@ -213,27 +219,31 @@ class AccessLimitsIT {
   void failedLogInsCountByUserAndAddress() {
     Http attacker = from("203.0.113.9");
     for (int i = 0; i < 3; i++) {
-      assertThat(attacker.as("operator", "guess" + i).get("/api/overview").status()).isEqualTo(401);
+      assertThat(attacker.as("operator", "guess" + i).get("/api/v1/overview").status())
+          .isEqualTo(401);
     }
-    Answer refused = attacker.as("operator", "guess").get("/api/overview");
+    Answer refused = attacker.as("operator", "guess").get("/api/v1/overview");
     assertThat(refused.status()).isEqualTo(429);
     // One attempt of three in five minutes.
     assertThat(refused.header("Retry-After")).isEqualTo("100");
 
-    assertThat(from("203.0.113.10").operator().get("/api/overview").status()).isEqualTo(200);
-    assertThat(attacker.viewer().get("/api/overview").status()).isEqualTo(200);
+    assertThat(from("203.0.113.10").operator().get("/api/v1/overview").status()).isEqualTo(200);
+    assertThat(attacker.viewer().get("/api/v1/overview").status()).isEqualTo(200);
   }
 
   @Test
   void ipv6AddressesCountByTheirNetwork() {
     for (int i = 0; i < 3; i++) {
       assertThat(
-              from("2001:db8:1:2:" + i + "::9").as("operator", "x").get("/api/overview").status())
+              from("2001:db8:1:2:" + i + "::9")
+                  .as("operator", "x")
+                  .get("/api/v1/overview")
+                  .status())
           .isEqualTo(401);
     }
-    assertThat(from("2001:db8:1:2:ffff::1").as("operator", "x").get("/api/overview").status())
+    assertThat(from("2001:db8:1:2:ffff::1").as("operator", "x").get("/api/v1/overview").status())
         .isEqualTo(429);
-    assertThat(from("2001:db8:1:3::1").operator().get("/api/overview").status()).isEqualTo(200);
+    assertThat(from("2001:db8:1:3::1").operator().get("/api/v1/overview").status()).isEqualTo(200);
   }
 
   @Test
@@ -263,7 +273,7 @@ class AccessLimitsIT {
   private CompletableFuture<HttpResponse<InputStream>> subscribe(
       HttpClient client, String credentials, String address) {
     return client.sendAsync(
-        HttpRequest.newBuilder(base.resolve("/api/live"))
+        HttpRequest.newBuilder(base.resolve("/api/v1/live"))
             .header("X-Forwarded-For", address)
             .header(
                 "Authorization",

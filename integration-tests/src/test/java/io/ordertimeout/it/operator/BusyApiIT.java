@@ -46,7 +46,7 @@ class BusyApiIT {
               .mapToObj(
                   i ->
                       CompletableFuture.supplyAsync(
-                          () -> viewer.get("/api/audit").status(), clients))
+                          () -> viewer.get("/api/v1/audit").status(), clients))
               .toList();
       await("requests that wait for the lock")
           .atMost(PATIENCE)
@@ -64,7 +64,7 @@ class BusyApiIT {
       assertThat(requests.stream().map(CompletableFuture::join))
           .contains(200)
           .allMatch(status -> status == 200 || status == 503);
-      assertThat(viewer.get("/api/audit").status()).isEqualTo(200);
+      assertThat(viewer.get("/api/v1/audit").status()).isEqualTo(200);
     } finally {
       clients.shutdownNow();
     }

@@ -14,7 +14,6 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
@@ -49,7 +48,8 @@ class DeadLettersIT {
 
     JsonNode letter = awaitLetterOfPayment("paid-in-doubt");
     assertThat(letter.path("error").asString()).contains("orderId is missing");
-    assertThat(service.http().viewer().get("/api/parked").json().at("/0/orderId").asString())
+    assertThat(
+            service.http().viewer().get("/api/v1/parked").json().at("/data/0/orderId").asString())
         .isEqualTo("paid-in-doubt");
     String path = path(letter);
     assertThat(service.http().viewer().get(path).json().path("value").asString())
@@ -117,7 +117,7 @@ class DeadLettersIT {
   }
 
   private static String path(JsonNode letter) {
-    return "/api/dead-letters/%s/%d/%d"
+    return "/api/v1/dead-letters/%s/%d/%d"
         .formatted(
             letter.path("topic").asString(),
             letter.path("partition").asInt(),
@@ -140,26 +140,19 @@ class DeadLettersIT {
     await("the dead letters").atMost(PATIENCE).until(() -> list(letters).size() == 25);
 
     Set<String> seen = new HashSet<>();
-    Map<Integer, Integer> before = new TreeMap<>();
-    JsonNode page;
+    @Nullable String after = null;
     do {
       String[] query =
-          before.isEmpty()
+          after == null
               ? new String[] {"limit", "10"}
-              : new String[] {
-                "limit",
-                "10",
-                "before",
-                String.join(
-                    ",",
-                    before.entrySet().stream().map(e -> e.getKey() + ":" + e.getValue()).toList())
-              };
-      page = service.http().viewer().get("/api/dead-letters/" + letters, query).json();
-      for (JsonNode letter : page) {
+              : new String[] {"limit", "10", "after", after};
+      JsonNode page =
+          service.http().viewer().get("/api/v1/dead-letters/" + letters, query).assertOk().json();
+      for (JsonNode letter : page.path("data")) {
         assertThat(seen.add(letter.path("key").asString())).isTrue();
-        before.merge(letter.path("partition").asInt(), letter.path("offset").asInt(), Math::min);
       }
-    } while (!page.isEmpty());
+      after = page.path("next").asStringOpt().orElse(null);
+    } while (after != null);
     assertThat(seen).hasSize(25);
   }
 
@@ -168,18 +161,19 @@ class DeadLettersIT {
     Http viewer = service.http().viewer();
     String letters = TopicNames.deadLetters(topics.closed());
 
-    assertThat(viewer.get("/api/dead-letters").json()).hasSize(3);
-    assertThat(viewer.get("/api/dead-letters/" + topics.paid()).status()).isEqualTo(404);
-    assertThat(viewer.get("/api/dead-letters/" + letters + "/0/0").status()).isEqualTo(404);
-    assertThat(viewer.get("/api/dead-letters/" + letters + "/99/0").status()).isEqualTo(404);
+    assertThat(viewer.get("/api/v1/dead-letters").json().path("data")).hasSize(3);
+    assertThat(viewer.get("/api/v1/dead-letters/" + topics.paid()).status()).isEqualTo(404);
+    assertThat(viewer.get("/api/v1/dead-letters/" + letters + "/0/0").status()).isEqualTo(404);
+    assertThat(viewer.get("/api/v1/dead-letters/" + letters + "/99/0").status()).isEqualTo(404);
     assertThat(
             operator
-                .post("/api/dead-letters/" + topics.paid() + "/0/0/replay", Map.of("reason", "x"))
+                .post(
+                    "/api/v1/dead-letters/" + topics.paid() + "/0/0/replay", Map.of("reason", "x"))
                 .status())
         .isEqualTo(404);
     assertThat(
             operator
-                .post("/api/dead-letters/" + letters + "/0/0/replay", Map.of("reason", "x"))
+                .post("/api/v1/dead-letters/" + letters + "/0/0/replay", Map.of("reason", "x"))
                 .status())
         .isEqualTo(404);
   }
@@ -200,7 +194,7 @@ class DeadLettersIT {
   }
 
   private JsonNode list(String letters) {
-    return service.http().viewer().get("/api/dead-letters/" + letters).json();
+    return service.http().viewer().get("/api/v1/dead-letters/" + letters).json().path("data");
   }
 
   private void send(String topic, String key, String value) {

@@ -52,9 +52,9 @@ class ExpiryCircuitBreakerIT {
       assertThat(service.counter("order.timeout.cancelled")).isLessThanOrEqualTo(ORDERS / 2.0);
       assertThat(scenario.database().pending()).isGreaterThanOrEqualTo(ORDERS / 2);
 
-      JsonNode pause = service.http().viewer().get("/api/overview").json().at("/pauses/0");
+      JsonNode pause = service.http().viewer().get("/api/v1/overview").json().at("/pauses/0");
       assertThat(pause.path("reason").asString()).contains("would be cancelled, more than 0.5");
-      assertThat(service.http().viewer().get("/api/audit").json().at("/0/actor").asString())
+      assertThat(service.http().viewer().get("/api/v1/audit").json().at("/data/0/actor").asString())
           .isEqualTo("breaker");
       service.endPause(pause.path("id").asString());
 
@@ -79,7 +79,8 @@ class ExpiryCircuitBreakerIT {
       awaitTripped(service);
 
       assertThat(scenario.database().pending()).isEqualTo(ORDERS + 1);
-      assertThat(service.http().viewer().get("/api/pauses").json().at("/0/reason").asString())
+      assertThat(
+              service.http().viewer().get("/api/v1/pauses").json().at("/data/0/reason").asString())
           .contains("no payment has been read for", "while 201 orders came in");
     }
   }

@@ -16,7 +16,7 @@ import tools.jackson.databind.JsonNode;
 class GroupIT {
 
   private static final Duration PATIENCE = Duration.ofMinutes(2);
-  private static final String ADVANCE = "/api/group/advance";
+  private static final String ADVANCE = "/api/v1/group/advance";
 
   @Test
   void theInstancesMoveToTheNextGenerationOnceAndReadOnWhereTheyStopped() {
@@ -39,7 +39,7 @@ class GroupIT {
       scenario.awaitState("paid", "PAID");
       scenario.passDeadline("due", 1);
       service.awaitReady(true);
-      JsonNode group = service.http().viewer().get("/api/group").json();
+      JsonNode group = service.http().viewer().get("/api/v1/group").json();
       assertThat(group.path("number").asInt()).isEqualTo(2);
       assertThat(group.path("groupId").asString()).isEqualTo(scenario.name() + ".g2");
       Answer repeated = operator.post(ADVANCE, request);
@@ -48,7 +48,8 @@ class GroupIT {
       assertThat(operator.post(ADVANCE, Map.of("generation", 7, "reason", "x")).status())
           .isEqualTo(404);
       assertThat(service.gauge("order.timeout.group.generation")).isEqualTo(2);
-      JsonNode entry = operator.get("/api/audit", "subject", scenario.name()).json().path(0);
+      JsonNode entry =
+          operator.get("/api/v1/audit", "subject", scenario.name()).json().at("/data/0");
       assertThat(entry.path("kind").asString()).isEqualTo("ADVANCE_GROUP");
       assertThat(service.counter("order.timeout.repaired")).isZero();
     }

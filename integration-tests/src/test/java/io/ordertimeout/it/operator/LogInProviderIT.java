@@ -36,25 +36,26 @@ class LogInProviderIT {
 
   @Test
   void theRolesOfTheProviderDeterminePermissions() throws Exception {
-    JsonNode session = service.http().get("/api/session").json();
+    JsonNode session = service.http().get("/api/v1/session").json();
     assertThat(session.path("passwords").asBoolean()).isFalse();
     assertThat(session.at("/providers/0/name").asString()).isEqualTo("the shop");
     URI logIn = base.resolve(session.at("/providers/0/path").asString());
-    assertThat(service.http().operator().get("/api/overview").status()).isEqualTo(401);
+    assertThat(service.http().operator().get("/api/v1/overview").status()).isEqualTo(401);
 
     provider.logIn("order-timeout-viewer");
     HttpClient viewer = browser();
     assertThat(get(viewer, logIn).uri()).isEqualTo(base.resolve("/"));
-    JsonNode jane = JsonMapper.shared().readTree(get(viewer, base.resolve("/api/session")).body());
+    JsonNode jane =
+        JsonMapper.shared().readTree(get(viewer, base.resolve("/api/v1/session")).body());
     assertThat(jane.path("name").asString()).isEqualTo("jane");
     assertThat(jane.path("viewer").asBoolean()).isTrue();
     assertThat(jane.path("operator").asBoolean()).isFalse();
-    assertThat(get(viewer, base.resolve("/api/overview")).statusCode()).isEqualTo(200);
+    assertThat(get(viewer, base.resolve("/api/v1/overview")).statusCode()).isEqualTo(200);
 
     provider.logIn("unrelated-role");
     HttpClient another = browser();
     get(another, logIn);
-    assertThat(get(another, base.resolve("/api/overview")).statusCode()).isEqualTo(403);
+    assertThat(get(another, base.resolve("/api/v1/overview")).statusCode()).isEqualTo(403);
   }
 
   @Test
@@ -67,7 +68,7 @@ class LogInProviderIT {
 
     assertThat(back.uri()).isEqualTo(base.resolve("/?refused"));
     assertThat(sessions()).isEqualTo(sessions);
-    assertThat(get(refused, base.resolve("/api/overview")).statusCode()).isEqualTo(401);
+    assertThat(get(refused, base.resolve("/api/v1/overview")).statusCode()).isEqualTo(401);
   }
 
   private long sessions() {
@@ -87,7 +88,7 @@ class LogInProviderIT {
 
       assertThat(location(get(browser, toTheOther))).endsWith("/");
 
-      assertThat(get(browser, base.resolve("/api/overview")).statusCode()).isEqualTo(200);
+      assertThat(get(browser, base.resolve("/api/v1/overview")).statusCode()).isEqualTo(200);
     }
   }
 
@@ -116,7 +117,7 @@ class LogInProviderIT {
     unavailable.close();
     try (Service other = scenario.startService(unavailable.logInSettings())) {
       other.awaitReady(true);
-      assertThat(other.http().get("/api/session").status()).isEqualTo(200);
+      assertThat(other.http().get("/api/v1/session").status()).isEqualTo(200);
       URI logIn = other.http().base().resolve("/oauth2/authorization/shop");
       assertThat(get(browser(), logIn).statusCode()).isEqualTo(500);
     }

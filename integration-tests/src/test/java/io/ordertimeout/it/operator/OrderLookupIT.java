@@ -88,7 +88,7 @@ class OrderLookupIT {
     scenario.awaitState(orderId, "PENDING");
 
     assertThat(known(orderId).at("/order/orderId").asString()).isEqualTo(orderId);
-    Answer closed = operator.post("/api/order/close", Map.of("orderId", orderId, "reason", "x"));
+    Answer closed = operator.post("/api/v1/order/close", Map.of("orderId", orderId, "reason", "x"));
     assertThat(closed.status()).isEqualTo(200);
     assertThat(scenario.database().state(orderId)).isEqualTo("CLOSED");
   }
@@ -121,7 +121,7 @@ class OrderLookupIT {
     scenario.awaitState("cancel now", "PENDING");
 
     Answer answer =
-        operator.post("/api/order/cancel", Map.of("orderId", "cancel now", "reason", "fraud"));
+        operator.post("/api/v1/order/cancel", Map.of("orderId", "cancel now", "reason", "fraud"));
     assertThat(answer.status()).isEqualTo(200);
     scenario.outcomes().awaitCancelled("cancel now");
     assertThat(history("cancel now"))
@@ -135,7 +135,7 @@ class OrderLookupIT {
     scenario.shop().paid("paid", "p");
     scenario.awaitState("paid", "PAID");
 
-    for (String path : List.of("/api/order/close", "/api/order/cancel")) {
+    for (String path : List.of("/api/v1/order/close", "/api/v1/order/cancel")) {
       Answer answer = operator.post(path, Map.of("orderId", "paid", "reason", "x"));
       assertThat(answer.status()).isEqualTo(409);
       assertThat(answer.header("Content-Type")).startsWith("application/problem+json");
@@ -156,7 +156,7 @@ class OrderLookupIT {
         .isEqualTo(409);
     assertThat(extend(operator, "nobody's", Scenario.in(Duration.ofHours(2))).status())
         .isEqualTo(404);
-    assertThat(operator.post("/api/order/extend", Map.of("orderId", "bounded")).status())
+    assertThat(operator.post("/api/v1/order/extend", Map.of("orderId", "bounded")).status())
         .isEqualTo(400);
   }
 
@@ -179,7 +179,7 @@ class OrderLookupIT {
     }
     assertThat(other.status()).isEqualTo(409);
     assertThat(other.json().at("/detail").asString()).contains("was used for a different request");
-    JsonNode audit = operator.get("/api/audit", "subject", "twice").json();
+    JsonNode audit = operator.get("/api/v1/audit", "subject", "twice").json().path("data");
     assertThat(audit).hasSize(1);
     assertThat(audit.at("/0/reason").asString()).isEqualTo("the customer asked");
     assertThat(audit.at("/0/before/deadline").asString()).isNotEmpty();
@@ -188,13 +188,13 @@ class OrderLookupIT {
 
   private static Answer extend(Http http, String orderId, Instant deadline) {
     return http.post(
-        "/api/order/extend",
+        "/api/v1/order/extend",
         Map.of(
             "orderId", orderId, "deadline", deadline.toString(), "reason", "the customer asked"));
   }
 
   private JsonNode known(String orderId) {
-    return service.http().viewer().get("/api/order", "id", orderId).assertOk().json();
+    return service.http().viewer().get("/api/v1/order", "id", orderId).assertOk().json();
   }
 
   private List<String> history(String orderId) {

@@ -62,7 +62,7 @@ class OverviewIT {
             .atMost(PATIENCE)
             .untilAsserted(
                 () -> {
-                  JsonNode forecast = each.http().viewer().get("/api/forecast").json();
+                  JsonNode forecast = each.http().viewer().get("/api/v1/forecast").json();
                   assertThat(forecast.at("/within/0/orders").asInt()).isZero();
                   assertThat(forecast.at("/within/1/orders").asInt()).isEqualTo(10);
                   assertThat(forecast.at("/within/2/orders").asInt()).isEqualTo(10);
@@ -72,7 +72,7 @@ class OverviewIT {
                   assertThat(forecast.at("/within/3/amounts/USD").asDecimal(BigDecimal.ZERO))
                       .isEqualByComparingTo("15");
                 });
-        JsonNode overview = each.http().viewer().get("/api/overview").json();
+        JsonNode overview = each.http().viewer().get("/api/v1/overview").json();
         assertThat(overview.path("pending").asInt()).isEqualTo(30);
         assertThat(overview.path("instances")).hasSize(2);
         assertThat(overview.path("unservedShards")).isEmpty();
@@ -97,7 +97,7 @@ class OverviewIT {
   }
 
   private static void assertLastHour(Service service) {
-    JsonNode lastHour = service.http().viewer().get("/api/overview").json().path("lastHour");
+    JsonNode lastHour = service.http().viewer().get("/api/v1/overview").json().path("lastHour");
     Map<String, Integer> sums = new HashMap<>();
     int late = 0;
     for (JsonNode minute : lastHour) {
@@ -114,7 +114,7 @@ class OverviewIT {
   void watchersReceiveTheOverviewEverySecond() throws IOException, InterruptedException {
     try (Service service = scenario.startService()) {
       HttpRequest watch =
-          HttpRequest.newBuilder(service.http().base().resolve("/api/live"))
+          HttpRequest.newBuilder(service.http().base().resolve("/api/v1/live"))
               .timeout(PATIENCE)
               .header(
                   "Authorization",

@@ -63,7 +63,7 @@ class PauseIT {
     scenario.outcomes().awaitCancelled("no channel");
     assertThat(scenario.database().state("web")).isEqualTo("PENDING");
     JsonNode blocker =
-        service.http().viewer().get("/api/order", "id", "web").json().at("/waitsFor/0");
+        service.http().viewer().get("/api/v1/order", "id", "web").json().at("/waitsFor/0");
     assertThat(blocker.at("/type").asString()).isEqualTo("paused");
     assertThat(blocker.at("/pauseId").asLong()).isEqualTo(Long.parseLong(pause));
     assertThat(blocker.at("/channel").asString()).isEqualTo("web");
@@ -154,13 +154,14 @@ class PauseIT {
     assertThat(
             operator
                 .post(
-                    "/api/pauses",
+                    "/api/v1/pauses",
                     Map.of("moveDeadlines", true, "reason", "x", "endsAt", "2020-01-01T00:00:00Z"))
                 .status())
         .isEqualTo(409);
-    assertThat(operator.post("/api/pauses", Map.of("moveDeadlines", true)).status()).isEqualTo(400);
-    assertThat(operator.post("/api/pauses", Map.of("reason", "x")).status()).isEqualTo(400);
-    assertThat(operator.post("/api/pauses/77777/end", Map.of("reason", "x")).status())
+    assertThat(operator.post("/api/v1/pauses", Map.of("moveDeadlines", true)).status())
+        .isEqualTo(400);
+    assertThat(operator.post("/api/v1/pauses", Map.of("reason", "x")).status()).isEqualTo(400);
+    assertThat(operator.post("/api/v1/pauses/77777/end", Map.of("reason", "x")).status())
         .isEqualTo(404);
     service.endPause(pause);
     service.endPause(pause);

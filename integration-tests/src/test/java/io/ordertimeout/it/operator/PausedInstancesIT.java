@@ -46,7 +46,7 @@ class PausedInstancesIT {
                 restarted
                     .http()
                     .viewer()
-                    .get("/api/overview")
+                    .get("/api/v1/overview")
                     .json()
                     .at("/pauses/0/reason")
                     .asString())

@@ -100,11 +100,11 @@ class SearchIT {
             new String[] {"after", "YQ"},
             // The cursor of a search by prefix.
             new String[] {"after", "MCBzZWFyY2gtMTI"})) {
-      Answer answer = viewer.get("/api/orders", query);
+      Answer answer = viewer.get("/api/v1/orders", query);
       assertThat(answer.status()).as(query[0] + "=" + query[1]).isEqualTo(400);
       assertThat(answer.header("Content-Type")).startsWith("application/problem+json");
     }
-    assertThat(viewer.get("/api/order", "id", "unknown").status()).isEqualTo(404);
+    assertThat(viewer.get("/api/v1/order", "id", "unknown").status()).isEqualTo(404);
   }
 
   private List<String> all(String... query) {
@@ -116,8 +116,8 @@ class SearchIT {
         parameters.addAll(List.of("after", after));
       }
       JsonNode page =
-          viewer.get("/api/orders", parameters.toArray(String[]::new)).assertOk().json();
-      page.path("orders").forEach(order -> found.add(order.path("orderId").asString()));
+          viewer.get("/api/v1/orders", parameters.toArray(String[]::new)).assertOk().json();
+      page.path("data").forEach(order -> found.add(order.path("orderId").asString()));
       after = page.path("next").isNull() ? null : page.path("next").asString();
     } while (after != null);
     return found;

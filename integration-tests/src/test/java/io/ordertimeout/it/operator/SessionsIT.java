@@ -42,7 +42,7 @@ class SessionsIT {
       assertThat(session.userAt(other)).isEqualTo("operator");
       assertThat(session.userAt(service)).isEqualTo("operator");
       // Authorized, and then refused for its content.
-      assertThat(session.at(service).post("/api/pauses", Map.of()).status()).isEqualTo(400);
+      assertThat(session.at(service).post("/api/v1/pauses", Map.of()).status()).isEqualTo(400);
     }
     try (Service restarted = scenario.startService()) {
       assertThat(session.userAt(restarted)).isEqualTo("operator");
@@ -51,7 +51,7 @@ class SessionsIT {
 
       assertThat(session.userAt(restarted)).isEmpty();
       assertThat(session.userAt(service)).isEmpty();
-      assertThat(session.at(service).get("/api/overview").status()).isEqualTo(401);
+      assertThat(session.at(service).get("/api/v1/overview").status()).isEqualTo(401);
     }
   }
 
@@ -63,7 +63,7 @@ class SessionsIT {
     try (Service changed =
         scenario.startService("order-timeout.access.operator-password", "another")) {
       assertThat(operator.userAt(changed)).isEmpty();
-      assertThat(operator.at(changed).get("/api/overview").status()).isEqualTo(401);
+      assertThat(operator.at(changed).get("/api/v1/overview").status()).isEqualTo(401);
       assertThat(viewer.userAt(changed)).isEqualTo("viewer");
     }
   }
@@ -73,8 +73,8 @@ class SessionsIT {
     ConsoleSession viewer = ConsoleSession.begin(service.http(), "viewer", Http.VIEWER_PASSWORD);
 
     assertThat(viewer.userAt(service)).isEqualTo("viewer");
-    viewer.at(service).get("/api/overview").assertOk();
-    assertThat(viewer.at(service).post("/api/pauses", Map.of()).status()).isEqualTo(403);
+    viewer.at(service).get("/api/v1/overview").assertOk();
+    assertThat(viewer.at(service).post("/api/v1/pauses", Map.of()).status()).isEqualTo(403);
   }
 
   @Test
@@ -91,8 +91,8 @@ class SessionsIT {
       way.refuse();
 
       assertThat(known.userAt(cutOff)).isEqualTo("operator");
-      assertUnavailable(unknown.at(cutOff).get("/api/overview"));
-      assertUnavailable(unknown.at(cutOff).get("/api/session"));
+      assertUnavailable(unknown.at(cutOff).get("/api/v1/overview"));
+      assertUnavailable(unknown.at(cutOff).get("/api/v1/session"));
       assertUnavailable(known.end(cutOff));
       assertUnavailable(
           ConsoleSession.tryToBegin(cutOff.http(), "operator", Http.OPERATOR_PASSWORD));
@@ -100,7 +100,7 @@ class SessionsIT {
       way.restore();
       await("sessions are read again")
           .atMost(PATIENCE)
-          .until(() -> unknown.at(cutOff).get("/api/session").status() == 200);
+          .until(() -> unknown.at(cutOff).get("/api/v1/session").status() == 200);
       assertThat(unknown.userAt(cutOff)).isEqualTo("operator");
       assertThat(known.userAt(cutOff)).isEqualTo("operator");
       assertThat(operator(cutOff).userAt(cutOff)).isEqualTo("operator");
@@ -138,7 +138,7 @@ class SessionsIT {
     List<String> before = rows(session);
 
     for (int i = 0; i < 3; i++) {
-      session.at(service).get("/api/overview").assertOk();
+      session.at(service).get("/api/v1/overview").assertOk();
     }
 
     assertThat(rows(session)).isEqualTo(before);
@@ -159,7 +159,7 @@ class SessionsIT {
   void anUnknownSessionIsNoSession() {
     for (String id : List.of("", "x", "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=", "'; drop table x; --")) {
       Http stranger = service.http().with("Cookie", ConsoleSession.COOKIE + "=" + id);
-      assertThat(stranger.get("/api/overview").status()).as(id).isEqualTo(401);
+      assertThat(stranger.get("/api/v1/overview").status()).as(id).isEqualTo(401);
     }
   }
 

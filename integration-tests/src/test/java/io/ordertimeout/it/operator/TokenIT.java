@@ -44,17 +44,17 @@ class TokenIT {
     Http operator = bearer(issuer.token("x", OPERATOR));
     Http nobody = bearer(issuer.token("admin"));
 
-    assertThat(viewer.get("/api/overview").status()).isEqualTo(200);
-    assertThat(viewer.post("/api/pauses", Map.of()).status()).isEqualTo(403);
-    assertThat(operator.get("/api/overview").status()).isEqualTo(200);
+    assertThat(viewer.get("/api/v1/overview").status()).isEqualTo(200);
+    assertThat(viewer.post("/api/v1/pauses", Map.of()).status()).isEqualTo(403);
+    assertThat(operator.get("/api/v1/overview").status()).isEqualTo(200);
     assertThat(
             operator
-                .post("/api/pauses", Map.of("moveDeadlines", false, "reason", "r"))
+                .post("/api/v1/pauses", Map.of("moveDeadlines", false, "reason", "r"))
                 .json()
                 .path("actor")
                 .asString())
         .isEqualTo("jane");
-    assertThat(nobody.get("/api/overview").status()).isEqualTo(403);
+    assertThat(nobody.get("/api/v1/overview").status()).isEqualTo(403);
   }
 
   @Test
@@ -63,12 +63,12 @@ class TokenIT {
     String forged = issuer.forgedToken(OPERATOR);
     for (int i = 0; i < 10; i++) {
       Http attacker = bearer(forged).with("X-Forwarded-For", "203.0.113.1");
-      assertThat(attacker.get("/api/overview").status()).isEqualTo(401);
+      assertThat(attacker.get("/api/v1/overview").status()).isEqualTo(401);
     }
-    Http.Answer refused = valid.with("X-Forwarded-For", "203.0.113.1").get("/api/overview");
+    Http.Answer refused = valid.with("X-Forwarded-For", "203.0.113.1").get("/api/v1/overview");
     assertThat(refused.status()).isEqualTo(429);
     assertThat(refused.header("Retry-After")).isEqualTo("30");
-    assertThat(valid.with("X-Forwarded-For", "203.0.113.2").get("/api/overview").status())
+    assertThat(valid.with("X-Forwarded-For", "203.0.113.2").get("/api/v1/overview").status())
         .isEqualTo(200);
   }
 
@@ -81,9 +81,10 @@ class TokenIT {
             bearer(issuer.foreignToken(OPERATOR)),
             bearer("x.y.z"),
             service.http().operator())) {
-      assertThat(refused.get("/api/overview").status()).isEqualTo(401);
+      assertThat(refused.get("/api/v1/overview").status()).isEqualTo(401);
     }
-    assertThat(service.http().get("/api/session").json().path("passwords").asBoolean()).isFalse();
+    assertThat(service.http().get("/api/v1/session").json().path("passwords").asBoolean())
+        .isFalse();
   }
 
   private Http bearer(String token) {

@@ -109,7 +109,7 @@ class WheelReconcilerIT {
     service
         .http()
         .operator()
-        .post("/api/order/release", Map.of("orderId", "parked", "reason", "it was not paid"));
+        .post("/api/v1/order/release", Map.of("orderId", "parked", "reason", "it was not paid"));
     await("the order in the wheel")
         .atMost(PATIENCE)
         .until(() -> service.gauge("order.timeout.pending") == 1);

@@ -303,20 +303,20 @@ class StatementCostIT {
   private static void operate(Service service, String id) {
     ConsoleSession session =
         ConsoleSession.begin(service.http(), "operator", Http.OPERATOR_PASSWORD);
-    session.at(service).get("/api/overview").assertOk();
+    session.at(service).get("/api/v1/overview").assertOk();
     session.end(service);
     Http operator = service.http().operator();
-    operator.get("/api/orders", "state", "PENDING").assertOk();
-    operator.get("/api/orders").assertOk();
-    operator.get("/api/orders", "prefix", "stored-0000").assertOk();
-    operator.get("/api/order", "id", "paid-" + id).assertOk();
-    operator.get("/api/order", "id", "unpaid-" + id).assertOk();
+    operator.get("/api/v1/orders", "state", "PENDING").assertOk();
+    operator.get("/api/v1/orders").assertOk();
+    operator.get("/api/v1/orders", "prefix", "stored-0000").assertOk();
+    operator.get("/api/v1/order", "id", "paid-" + id).assertOk();
+    operator.get("/api/v1/order", "id", "unpaid-" + id).assertOk();
     for (String list : List.of("overview", "forecast", "pauses", "holds", "parked", "audit")) {
-      operator.get("/api/" + list).assertOk();
+      operator.get("/api/v1/" + list).assertOk();
     }
     operator
         .post(
-            "/api/order/extend",
+            "/api/v1/order/extend",
             Map.of(
                 "orderId",
                 "extended-" + id,
@@ -326,7 +326,8 @@ class StatementCostIT {
                 "as the customer asked"))
         .assertOk();
     operator
-        .post("/api/order/cancel", Map.of("orderId", "cancelled-by-hand-" + id, "reason", "fraud"))
+        .post(
+            "/api/v1/order/cancel", Map.of("orderId", "cancelled-by-hand-" + id, "reason", "fraud"))
         .assertOk();
   }
 

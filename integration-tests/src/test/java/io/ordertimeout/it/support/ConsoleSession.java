@@ -23,17 +23,17 @@ public record ConsoleSession(String id, String token) {
     assertThat(logIn.status()).as(logIn.response().body()).isEqualTo(204);
     String id = logIn.cookie(COOKIE);
     String token =
-        nobody.with("Cookie", cookie(COOKIE, id)).get("/api/session").cookie(TOKEN_COOKIE);
+        nobody.with("Cookie", cookie(COOKIE, id)).get("/api/v1/session").cookie(TOKEN_COOKIE);
     return new ConsoleSession(id, token);
   }
 
   /** Tries to log in. */
   public static Answer tryToBegin(Http nobody, String user, String password) {
-    String token = nobody.get("/api/session").cookie(TOKEN_COOKIE);
+    String token = nobody.get("/api/v1/session").cookie(TOKEN_COOKIE);
     return nobody
         .with("Cookie", cookie(TOKEN_COOKIE, token))
         .with("X-XSRF-TOKEN", token)
-        .form("/api/session", "username", user, "password", password);
+        .form("/api/v1/session", "username", user, "password", password);
   }
 
   /** A client of any instance that is logged in by this session. */
@@ -46,12 +46,12 @@ public record ConsoleSession(String id, String token) {
 
   /** Asks an instance who is logged in; an empty text if nobody is. */
   public String userAt(Service service) {
-    return at(service).get("/api/session").assertOk().json().path("name").asString("");
+    return at(service).get("/api/v1/session").assertOk().json().path("name").asString("");
   }
 
   /** Logs out, once. */
   public Answer end(Service service) {
-    return at(service).postText("/api/session/end", "");
+    return at(service).postText("/api/v1/session/end", "");
   }
 
   private static String cookie(String name, String value) {

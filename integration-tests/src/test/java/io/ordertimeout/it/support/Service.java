@@ -152,7 +152,7 @@ public final class Service implements Instance, AutoCloseable {
   public void makeDue(String orderId) {
     http()
         .operator()
-        .post("/api/order/cancel", Map.of("orderId", orderId, "reason", "due by a test"))
+        .post("/api/v1/order/cancel", Map.of("orderId", orderId, "reason", "due by a test"))
         .assertOk();
   }
 
@@ -160,12 +160,21 @@ public final class Service implements Instance, AutoCloseable {
   public String pause(Map<String, ?> settings) {
     Map<String, Object> body = new HashMap<>(settings);
     body.put("reason", "the payment provider is down");
-    return http().operator().post("/api/pauses", body).assertOk().json().path("subject").asString();
+    return http()
+        .operator()
+        .post("/api/v1/pauses", body)
+        .assertOk()
+        .json()
+        .path("subject")
+        .asString();
   }
 
   /** Ends a pause, as an operator. */
   public void endPause(String id) {
-    http().operator().post("/api/pauses/" + id + "/end", Map.of("reason", "it is up")).assertOk();
+    http()
+        .operator()
+        .post("/api/v1/pauses/" + id + "/end", Map.of("reason", "it is up"))
+        .assertOk();
   }
 
   private String property(String name) {

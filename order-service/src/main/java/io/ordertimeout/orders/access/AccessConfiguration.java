@@ -45,7 +45,7 @@ class AccessConfiguration {
           + " connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self';"
           + " frame-ancestors 'none'";
 
-  private static final String LOG_IN = "/api/session";
+  private static final String LOG_IN = "/api/v1/session";
 
   @Bean
   SecurityFilterChain access(
@@ -71,9 +71,9 @@ class AccessConfiguration {
                     .dispatcherTypeMatchers(DispatcherType.ERROR, DispatcherType.ASYNC)
                     .permitAll()
                     .requestMatchers(
-                        GET, "/", "/index.html", "/console/**", "/webjars/**", "/api/session")
+                        GET, "/", "/index.html", "/console/**", "/webjars/**", "/api/v1/session")
                     .permitAll()
-                    .requestMatchers(GET, "/api/openapi", "/api/openapi/**", "/contracts/*")
+                    .requestMatchers(GET, "/api/v1/openapi", "/api/v1/openapi/**", "/contracts/*")
                     .permitAll()
                     .requestMatchers(
                         GET,
@@ -82,9 +82,9 @@ class AccessConfiguration {
                         "/actuator/info",
                         "/actuator/prometheus")
                     .permitAll()
-                    .requestMatchers(GET, "/api/**")
+                    .requestMatchers(GET, "/api/v1/**")
                     .hasRole(Role.VIEWER.name())
-                    .requestMatchers("/api/**")
+                    .requestMatchers("/api/v1/**")
                     .hasRole(Role.OPERATOR.name())
                     .anyRequest()
                     .denyAll())
@@ -124,7 +124,7 @@ class AccessConfiguration {
         .logout(
             logout ->
                 logout
-                    .logoutUrl("/api/session/end")
+                    .logoutUrl("/api/v1/session/end")
                     .logoutSuccessHandler(
                         (request, response, authentication) ->
                             response.setStatus(HttpServletResponse.SC_NO_CONTENT)));

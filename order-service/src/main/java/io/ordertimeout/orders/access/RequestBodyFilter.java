@@ -109,7 +109,7 @@ final class RequestBodyFilter extends OncePerRequestFilter {
           HttpStatus.UNAUTHORIZED,
           "the log-in lacks the header "
               + CSRF_HEADER
-              + " with the CSRF token from GET /api/session");
+              + " with the CSRF token from GET /api/v1/session");
       return;
     }
     if (!isForm(request) || request.getContentLengthLong() > MAX_FORM_BYTES) {

@@ -4,7 +4,6 @@ import io.ordertimeout.orders.audit.AuditLog;
 import io.ordertimeout.orders.audit.OperatorAction;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -13,10 +12,8 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** The audit log: who changed what, when and why. */
 @RestController
-@RequestMapping("/api/audit")
+@RequestMapping("/api/v1/audit")
 class AuditController {
-
-  private static final int MAX_PAGE_SIZE = 500;
 
   private final AuditLog audit;
 
@@ -26,10 +23,13 @@ class AuditController {
 
   /** The recorded actions on one subject or on all, latest first. */
   @GetMapping
-  List<OperatorAction> actions(
+  Page<OperatorAction> actions(
       @RequestParam(required = false) @Nullable String subject,
-      @RequestParam(defaultValue = "9223372036854775807") long before,
-      @RequestParam(defaultValue = "50") @Min(1) @Max(MAX_PAGE_SIZE) int limit) {
-    return audit.page(subject, before, limit);
+      @RequestParam(required = false) @Nullable String after,
+      @RequestParam(defaultValue = Page.DEFAULT_LIMIT) @Min(1) @Max(Page.MAX_LIMIT) int limit) {
+    return Page.of(
+        audit.page(subject, Page.number(after, Long.MAX_VALUE), limit + 1),
+        limit,
+        action -> Long.toString(action.id()));
   }
 }

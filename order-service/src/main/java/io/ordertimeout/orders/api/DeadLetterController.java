@@ -11,8 +11,6 @@ import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.Size;
 import java.security.Principal;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
@@ -27,11 +25,17 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** Dead letters: list, read and replay. */
 @RestController
-@RequestMapping("/api/dead-letters")
+@RequestMapping("/api/v1/dead-letters")
 class DeadLetterController {
 
-  private static final int MAX_PAGE_SIZE = 500;
   private static final int MAX_VALUE_LENGTH = 1_000_000;
+
+  /**
+   * A dead-letter topic.
+   *
+   * @param topic its name
+   */
+  record DeadLetterTopic(String topic) {}
 
   /**
    * A request to replay a dead letter.
@@ -51,32 +55,31 @@ class DeadLetterController {
     this.commands = commands;
   }
 
-  /** The dead-letter topics. */
+  /** The dead-letter topics, by name. */
   @GetMapping
-  List<String> topics() {
-    return reader.topics();
+  Page<DeadLetterTopic> topics(
+      @RequestParam(defaultValue = "") String after,
+      @RequestParam(defaultValue = Page.DEFAULT_LIMIT) @Min(1) @Max(Page.MAX_LIMIT) int limit) {
+    return Page.of(
+        reader.topics().stream()
+            .filter(topic -> topic.compareTo(after) > 0)
+            .map(DeadLetterTopic::new)
+            .toList(),
+        limit,
+        DeadLetterTopic::topic);
   }
 
-  /**
-   * The dead letters of a topic, latest first. Each {@code before} has the form {@code
-   * partition:offset} and limits that partition to lower offsets.
-   */
+  /** The dead letters of a topic, latest first. */
   @GetMapping("/{topic}")
-  List<DeadLetterReader.DeadLetter> latest(
+  Page<DeadLetterReader.DeadLetter> latest(
       @PathVariable String topic,
-      @RequestParam(defaultValue = "") List<String> before,
-      @RequestParam(defaultValue = "50") @Min(1) @Max(MAX_PAGE_SIZE) int limit) {
+      @RequestParam(required = false) @Nullable String after,
+      @RequestParam(defaultValue = Page.DEFAULT_LIMIT) @Min(1) @Max(Page.MAX_LIMIT) int limit) {
     requireDeadLetterTopic(topic);
-    Map<Integer, Long> offsets = new TreeMap<>();
-    for (String position : before) {
-      String[] parts = position.split(":", 2);
-      if (parts.length < 2) {
-        throw new IllegalArgumentException(
-            "before does not have the form partition:offset: " + position);
-      }
-      offsets.put(Integer.valueOf(parts[0]), Long.valueOf(parts[1]));
-    }
-    return reader.latest(topic, offsets, limit);
+    DeadLetterCursor cursor = DeadLetterCursor.parse(after);
+    List<DeadLetterReader.DeadLetter> found = reader.latest(topic, cursor.offsets(), limit + 1);
+    List<DeadLetterReader.DeadLetter> page = found.subList(0, Math.min(limit, found.size()));
+    return new Page<>(page, found.size() > limit ? cursor.behind(page).text() : null);
   }
 
   /** One dead letter with its value. */

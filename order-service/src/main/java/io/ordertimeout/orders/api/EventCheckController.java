@@ -16,7 +16,7 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** Shows how a shop's own records would be decoded, before it is connected. */
 @RestController
-@RequestMapping("/api/events")
+@RequestMapping("/api/v1/events")
 class EventCheckController {
 
   private static final int MAX_RECORDS = 10_000;

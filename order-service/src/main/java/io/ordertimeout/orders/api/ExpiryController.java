@@ -13,7 +13,7 @@ import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Size;
 import java.security.Principal;
 import java.time.OffsetDateTime;
-import java.util.List;
+import java.util.Comparator;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
@@ -28,10 +28,8 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** What suspends the expiry of orders: pauses, holds and parked orders. */
 @RestController
-@RequestMapping("/api")
+@RequestMapping("/api/v1")
 class ExpiryController {
-
-  private static final int MAX_PAGE_SIZE = 500;
 
   /**
    * A request to pause expiry.
@@ -63,10 +61,13 @@ class ExpiryController {
 
   /** All pauses, whether in force or ended, latest first. */
   @GetMapping("/pauses")
-  List<ExpiryPauses.Pause> pauses(
-      @RequestParam(defaultValue = "9223372036854775807") long before,
-      @RequestParam(defaultValue = "50") @Min(1) @Max(MAX_PAGE_SIZE) int limit) {
-    return pauses.latest(before, limit);
+  Page<ExpiryPauses.Pause> pauses(
+      @RequestParam(required = false) @Nullable String after,
+      @RequestParam(defaultValue = Page.DEFAULT_LIMIT) @Min(1) @Max(Page.MAX_LIMIT) int limit) {
+    return Page.of(
+        pauses.latest(Page.number(after, Long.MAX_VALUE), limit + 1),
+        limit,
+        pause -> Long.toString(pause.id()));
   }
 
   /** Pauses expiry on all instances; in force once this responds. */
@@ -96,10 +97,19 @@ class ExpiryController {
         commands.resume(ChangeResponses.requester(user, key), id, reason.reason()));
   }
 
-  /** The holds in force. */
+  /** The holds in force, in the order of their numbers. */
   @GetMapping("/holds")
-  List<ExpiryHolds.Hold> holds() {
-    return holds.inForce();
+  Page<ExpiryHolds.Hold> holds(
+      @RequestParam(required = false) @Nullable String after,
+      @RequestParam(defaultValue = Page.DEFAULT_LIMIT) @Min(1) @Max(Page.MAX_LIMIT) int limit) {
+    long last = Page.number(after, 0);
+    return Page.of(
+        holds.inForce().stream()
+            .filter(hold -> hold.id() > last)
+            .sorted(Comparator.comparing(ExpiryHolds.Hold::id))
+            .toList(),
+        limit,
+        hold -> Long.toString(hold.id()));
   }
 
   /** Lifts the hold of a shard. */
@@ -115,9 +125,9 @@ class ExpiryController {
 
   /** Parked orders, in the order of their ids. */
   @GetMapping("/parked")
-  List<ParkedOrders.Parked> parked(
+  Page<ParkedOrders.Parked> parked(
       @RequestParam(defaultValue = "") String after,
-      @RequestParam(defaultValue = "50") @Min(1) @Max(MAX_PAGE_SIZE) int limit) {
-    return parked.page(after, limit);
+      @RequestParam(defaultValue = Page.DEFAULT_LIMIT) @Min(1) @Max(Page.MAX_LIMIT) int limit) {
+    return Page.of(parked.page(after, limit + 1), limit, ParkedOrders.Parked::orderId);
   }
 }

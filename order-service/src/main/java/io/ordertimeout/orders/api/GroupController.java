@@ -20,7 +20,7 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** The consumer group whose members share the shards. */
 @RestController
-@RequestMapping("/api")
+@RequestMapping("/api/v1")
 class GroupController {
 
   /**

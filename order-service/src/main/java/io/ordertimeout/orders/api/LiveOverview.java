@@ -102,7 +102,7 @@ class LiveOverview {
   private static ResponseStatusException limit(HttpStatus status, int max, String whose) {
     return new ResponseStatusException(
         status,
-        "all " + max + " subscriptions" + whose + " are in use; poll /api/overview instead");
+        "all " + max + " subscriptions" + whose + " are in use; poll /api/v1/overview instead");
   }
 
   /** Completes all subscriptions, because a graceful shutdown waits for every open request. */

@@ -2,6 +2,7 @@ package io.ordertimeout.orders.api;
 
 import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.deadline.OrderState;
+import io.ordertimeout.orders.deadline.OrderView;
 import io.ordertimeout.orders.operator.OrderCommands;
 import io.ordertimeout.orders.operator.OrderDetails;
 import io.ordertimeout.orders.operator.OrderLookup;
@@ -33,10 +34,9 @@ import org.springframework.web.bind.annotation.RestController;
  * of the path, because it may contain any character.
  */
 @RestController
-@RequestMapping("/api")
+@RequestMapping("/api/v1")
 class OrderController {
 
-  private static final int MAX_PAGE_SIZE = 500;
   private static final int MAX_ID_LENGTH = 128;
 
   /**
@@ -81,7 +81,7 @@ class OrderController {
 
   /** Returns orders by state, deadline and beginning of the id, page by page. */
   @GetMapping("/orders")
-  OrderSearch.Page orders(
+  Page<OrderView> orders(
       @RequestParam(defaultValue = "") Set<OrderState> state,
       @RequestParam(required = false) @DateTimeFormat(iso = DateTimeFormat.ISO.DATE_TIME)
           @Nullable OffsetDateTime dueFrom,
@@ -89,15 +89,17 @@ class OrderController {
           @Nullable OffsetDateTime dueTo,
       @RequestParam(defaultValue = "") @Size(max = 2 * MAX_ID_LENGTH) String prefix,
       @RequestParam(required = false) @Nullable String after,
-      @RequestParam(defaultValue = "50") @Min(1) @Max(MAX_PAGE_SIZE) int limit) {
-    return search.find(
-        new OrderSearch.Query(
-            state,
-            dueFrom == null ? null : dueFrom.toInstant(),
-            dueTo == null ? null : dueTo.toInstant(),
-            prefix),
-        after,
-        limit);
+      @RequestParam(defaultValue = Page.DEFAULT_LIMIT) @Min(1) @Max(Page.MAX_LIMIT) int limit) {
+    OrderSearch.Page page =
+        search.find(
+            new OrderSearch.Query(
+                state,
+                dueFrom == null ? null : dueFrom.toInstant(),
+                dueTo == null ? null : dueTo.toInstant(),
+                prefix),
+            after,
+            limit);
+    return new Page<>(page.orders(), page.next());
   }
 
   /** Moves the deadline of a pending order to a later time. */

@@ -10,7 +10,7 @@ import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
 /** The overall status of the service: once, or as a stream. */
 @RestController
-@RequestMapping("/api")
+@RequestMapping("/api/v1")
 class OverviewController {
 
   private final Overview overview;

@@ -37,9 +37,10 @@ class RequestLimit implements HandlerInterceptor, WebMvcConfigurer {
   public void addInterceptors(InterceptorRegistry registry) {
     registry
         .addInterceptor(this)
-        .addPathPatterns("/api/**")
-        .excludePathPatterns("/api/live", "/api/session", "/api/openapi/**")
-        .excludePathPatterns("/api/dead-letters", "/api/dead-letters/*", "/api/dead-letters/*/*/*");
+        .addPathPatterns("/api/v1/**")
+        .excludePathPatterns("/api/v1/live", "/api/v1/session", "/api/v1/openapi/**")
+        .excludePathPatterns(
+            "/api/v1/dead-letters", "/api/v1/dead-letters/*", "/api/v1/dead-letters/*/*/*");
   }
 
   @Override

@@ -63,7 +63,7 @@ class SessionController {
   }
 
   /** The session, also of a client that is not logged in; sets the CSRF token for changes. */
-  @GetMapping("/api/session")
+  @GetMapping("/api/v1/session")
   Session session(@Nullable Authentication user, @Nullable CsrfToken token) {
     if (token != null) {
       // The token is lazy: reading it adds its cookie to the response.

@@ -4,8 +4,9 @@ import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.intake.IntakeStops;
 import io.ordertimeout.orders.operator.DeadLetterCommands;
 import jakarta.validation.Valid;
+import jakarta.validation.constraints.Max;
+import jakarta.validation.constraints.Min;
 import java.security.Principal;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
@@ -15,11 +16,12 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
 /** The input topics that are not read on, because most of their records are unusable. */
 @RestController
-@RequestMapping("/api/stopped-topics")
+@RequestMapping("/api/v1/stopped-topics")
 class StoppedTopicController {
 
   private final IntakeStops stops;
@@ -30,10 +32,15 @@ class StoppedTopicController {
     this.commands = commands;
   }
 
-  /** The topics that are not read on. */
+  /** The topics that are not read on, by name. */
   @GetMapping
-  List<IntakeStops.Stop> stopped() {
-    return stops.inForce();
+  Page<IntakeStops.Stop> stopped(
+      @RequestParam(defaultValue = "") String after,
+      @RequestParam(defaultValue = Page.DEFAULT_LIMIT) @Min(1) @Max(Page.MAX_LIMIT) int limit) {
+    return Page.of(
+        stops.inForce().stream().filter(stop -> stop.topic().compareTo(after) > 0).toList(),
+        limit,
+        IntakeStops.Stop::topic);
   }
 
   /** Lets unusable records of a topic become dead letters for an hour. */
