@@ -19,7 +19,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/** What Kubernetes and the Prometheus operator accept: an unknown field is an error. */
+/** What Kubernetes, the Prometheus operator and Strimzi accept: an unknown field is an error. */
 final class Schemas {
 
   private static final Map<String, Class<?>> KUBERNETES =
@@ -32,10 +32,16 @@ final class Schemas {
           "networking.k8s.io/v1/NetworkPolicy", V1NetworkPolicy.class,
           "networking.k8s.io/v1/Ingress", V1Ingress.class);
 
-  private static final Map<String, Class<?>> MONITORING =
+  private static final Map<String, Class<?>> OPERATORS =
       Map.of(
-          "monitoring.coreos.com/v1/ServiceMonitor", ServiceMonitor.class,
-          "monitoring.coreos.com/v1/PrometheusRule", PrometheusRule.class);
+          "monitoring.coreos.com/v1/ServiceMonitor",
+          ServiceMonitor.class,
+          "monitoring.coreos.com/v1/PrometheusRule",
+          PrometheusRule.class,
+          "kafka.strimzi.io/v1beta2/KafkaTopic",
+          strimzi("topic.KafkaTopic"),
+          "kafka.strimzi.io/v1beta2/KafkaUser",
+          strimzi("user.KafkaUser"));
 
   private static final ObjectMapper STRICT =
       new ObjectMapper()
@@ -51,9 +57,18 @@ final class Schemas {
 
   private Schemas() {}
 
+  /** By its name: the compiler would warn that the annotations of the model are not published. */
+  private static Class<?> strimzi(String model) {
+    try {
+      return Class.forName("io.strimzi.api.kafka.model." + model);
+    } catch (ClassNotFoundException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
   /** Whether there is a schema for the object's kind. */
   static boolean know(JsonNode object) {
-    return KUBERNETES.containsKey(type(object)) || MONITORING.containsKey(type(object));
+    return KUBERNETES.containsKey(type(object)) || OPERATORS.containsKey(type(object));
   }
 
   /**
@@ -73,7 +88,7 @@ final class Schemas {
     try {
       return model != null
           ? JSON.deserialize(object.toString(), model)
-          : STRICT.readValue(object.toString(), MONITORING.get(type(object)));
+          : STRICT.readValue(object.toString(), OPERATORS.get(type(object)));
     } catch (RuntimeException | JsonProcessingException e) {
       throw new IllegalArgumentException(Chart.kind(object) + ": " + e.getMessage(), e);
     }
