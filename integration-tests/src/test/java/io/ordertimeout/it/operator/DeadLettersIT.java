@@ -10,7 +10,9 @@ import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.Shop;
 import io.ordertimeout.it.support.TopicNames;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -154,6 +156,66 @@ class DeadLettersIT {
       after = page.path("next").asStringOpt().orElse(null);
     } while (after != null);
     assertThat(seen).hasSize(25);
+
+    manyAreReplayedAtOnceAndMarkedAsReplayed(letters);
+  }
+
+  private void manyAreReplayedAtOnceAndMarkedAsReplayed(String letters) {
+    JsonNode group = groups(letters).at("/data/0");
+    assertThat(group.path("letters").asInt()).isEqualTo(25);
+    assertThat(group.path("replayed").asInt()).isZero();
+    String fault = group.path("fault").asString();
+    assertThat(fault).doesNotContain("nonsense");
+    List<Map<String, Object>> positions = new ArrayList<>();
+    for (JsonNode letter : list(letters).valueStream().limit(2).toList()) {
+      assertThat(letter.path("fault").asString()).isEqualTo(fault);
+      assertThat(letter.path("replay").isNull()).isTrue();
+      positions.add(position(letters, letter.path("partition"), letter.path("offset")));
+    }
+    positions.add(Map.of("topic", letters, "partition", 0, "offset", 1_000_000));
+    Map<String, Object> request = Map.of("positions", positions, "reason", "all at once");
+
+    Http repeating = operator.with("Idempotency-Key", "replays");
+    JsonNode results =
+        repeating.post("/api/v1/dead-letters/replay", request).assertOk().json().path("data");
+    assertThat(results.valueStream().map(r -> r.path("outcome").asString()))
+        .containsExactly("CHANGED", "CHANGED", "UNKNOWN");
+    String to = results.at("/0/to").asString();
+    assertThat(to).startsWith(topics.created() + "-");
+    Answer again = repeating.post("/api/v1/dead-letters/replay", request).assertOk();
+    assertThat(again.header("Idempotent-Replayed")).isEqualTo("true");
+    assertThat(again.json().at("/data/0/to").asString()).isEqualTo(to);
+
+    // What was published again becomes a dead letter again, which was not replayed yet.
+    await("the new dead letters").atMost(PATIENCE).until(() -> list(letters).size() == 27);
+    List<JsonNode> replayed =
+        list(letters).valueStream().filter(letter -> !letter.path("replay").isNull()).toList();
+    assertThat(replayed).hasSize(2);
+    assertThat(replayed.get(0).at("/replay/by").asString()).isEqualTo("operator");
+    assertThat(replayed).extracting(letter -> letter.at("/replay/to").asString()).contains(to);
+    assertThat(groups(letters).at("/data/0/replayed").asInt()).isEqualTo(2);
+    assertThat(
+            service
+                .http()
+                .viewer()
+                .get("/api/v1/dead-letters/" + letters, "fault", "another")
+                .assertOk()
+                .json()
+                .path("data"))
+        .isEmpty();
+  }
+
+  private JsonNode groups(String letters) {
+    return service
+        .http()
+        .viewer()
+        .get("/api/v1/dead-letters/" + letters + "/groups")
+        .assertOk()
+        .json();
+  }
+
+  private static Map<String, Object> position(String topic, JsonNode partition, JsonNode offset) {
+    return Map.of("topic", topic, "partition", partition.asInt(), "offset", offset.asLong());
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.ordertimeout.it.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.support.Http;
 import io.ordertimeout.it.support.Http.Answer;
@@ -9,8 +10,11 @@ import io.ordertimeout.it.support.Service;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -18,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import tools.jackson.databind.JsonNode;
 
-/** The search for orders by state, deadline and prefix of the id, page by page. */
+/** The lists of orders and conflicts, and the changes of many orders. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SearchIT {
 
@@ -64,7 +68,15 @@ class SearchIT {
     assertThat(all("state", "PENDING", "state", "PAID", "limit", "11"))
         .hasSize(61)
         .doesNotHaveDuplicates();
-    assertThat(all("limit", "500")).hasSize(61);
+    assertThat(
+            all(
+                "limit",
+                "500",
+                "dueFrom",
+                base.toString(),
+                "dueTo",
+                base.plusSeconds(60).toString()))
+        .hasSize(61);
   }
 
   @Test
@@ -98,8 +110,11 @@ class SearchIT {
             new String[] {"limit", "501"},
             new String[] {"after", "%%%"},
             new String[] {"after", "YQ"},
-            // The cursor of a search by prefix.
-            new String[] {"after", "MCBzZWFyY2gtMTI"})) {
+            // The cursor of a search by id.
+            new String[] {"after", cursorById()},
+            new String[] {"sort", "amount"},
+            new String[] {"amountFrom", "10"},
+            new String[] {"amountFrom", "ten", "currency", "EUR"})) {
       Answer answer = viewer.get("/api/v1/orders", query);
       assertThat(answer.status()).as(query[0] + "=" + query[1]).isEqualTo(400);
       assertThat(answer.header("Content-Type")).startsWith("application/problem+json");
@@ -107,19 +122,213 @@ class SearchIT {
     assertThat(viewer.get("/api/v1/order", "id", "unknown").status()).isEqualTo(404);
   }
 
+  private String cursorById() {
+    return page("prefix", "search-", "limit", "1").path("next").asString();
+  }
+
+  @Test
+  void bothOrdersAreReadInBothDirections() {
+    List<String> byId = IntStream.range(0, 60).mapToObj("search-%02d"::formatted).toList();
+    List<String> backwards = new ArrayList<>(byId);
+    Collections.reverse(backwards);
+
+    assertThat(all("prefix", "search-", "sort", "id", "limit", "7")).isEqualTo(byId);
+    assertThat(all("prefix", "search-", "sort", "-id", "limit", "7")).isEqualTo(backwards);
+    List<String> byDeadline = all("prefix", "search-", "sort", "deadline", "limit", "7");
+    List<String> latestFirst = all("prefix", "search-", "sort", "-deadline", "limit", "7");
+    assertThat(byDeadline).containsExactlyInAnyOrderElementsOf(byId);
+    Collections.reverse(latestFirst);
+    assertThat(latestFirst).isEqualTo(byDeadline);
+  }
+
+  @Test
+  void criteriaAreCombined() {
+    insert("filtered-", 1, 40);
+    String[] filtered = {"prefix", "filtered-", "sort", "deadline"};
+
+    assertThat(all(with(filtered, "channel", "rare"))).containsExactly("filtered-000040");
+    assertThat(all(with(filtered, "currency", "EUR", "amountFrom", "38", "amountTo", "39.00")))
+        .containsExactly("filtered-000038", "filtered-000039");
+    assertThat(all(with(filtered, "currency", "USD"))).isEmpty();
+    JsonNode counted = page(with(filtered, "channel", "many", "total", "true", "limit", "1"));
+    assertThat(counted.at("/total/orders").asInt()).isEqualTo(39);
+    assertThat(counted.at("/total/exact").asBoolean()).isTrue();
+    delete("filtered-");
+  }
+
+  @Test
+  void overdueOrdersArePendingAndPastTheirDeadlines() {
+    Http operator = service.http().operator();
+    long pause =
+        operator
+            .post("/api/v1/pauses", Map.of("moveDeadlines", false, "reason", "to be overdue"))
+            .assertOk()
+            .json()
+            .path("subject")
+            .asLong();
+    scenario.create("late", 0, Scenario.in(Duration.ofMillis(500)));
+    scenario.awaitState("late", "PENDING");
+
+    await("the deadline").until(() -> all("overdue", "true").equals(List.of("late")));
+    assertThat(all("overdue", "true", "state", "PAID")).isEmpty();
+    operator.post("/api/v1/pauses/" + pause + "/end", Map.of("reason", "enough")).assertOk();
+    scenario.outcomes().awaitCancelled("late");
+  }
+
+  @Test
+  void aRareMatchIsFoundByBoundedSearchesThatReportHowFarTheyCame() {
+    insert("many-", 1, 45_000);
+    String[] rare = {"state", "CLOSED", "channel", "rare", "total", "true"};
+
+    JsonNode first = page(rare);
+    assertThat(first.path("data")).isEmpty();
+    assertThat(first.at("/searched/orders").asInt()).isBetween(9_000, 20_000);
+    assertThat(first.at("/searched/lastDeadline").asString()).startsWith("2");
+    assertThat(first.at("/total/exact").asBoolean()).isFalse();
+    assertThat(all(rare)).containsExactly("many-045000");
+
+    JsonNode all = page("state", "CLOSED", "total", "true");
+    assertThat(all.at("/total/orders").asInt()).isEqualTo(10_000);
+    assertThat(all.at("/total/exact").asBoolean()).isFalse();
+    assertThat(all.path("searched").isNull()).isTrue();
+
+    Answer part = viewer.get("/api/v1/orders.csv", "state", "CLOSED", "prefix", "many-");
+    assertThat(part.header("Content-Type")).isEqualTo("text/csv;charset=UTF-8");
+    assertThat(part.header("Orders-Exported")).isEqualTo("10000");
+    assertThat(part.response().body().lines()).hasSize(10_001);
+    assertThat(part.header("Link")).endsWith("; rel=\"next\"").contains("prefix=many-&after=");
+    assertThat(part.response().body())
+        .startsWith("orderId,state,deadline,amount,currency,channel,")
+        .contains("\r\nmany-000002,CLOSED,")
+        .contains(",2,EUR,many,");
+    delete("many-");
+  }
+
+  @Test
+  void manyOrdersAreChangedByOneRequestThatCanBeRepeated() {
+    for (String id : List.of("bulk-1", "bulk-2", "bulk-paid")) {
+      scenario.create(id, 0, Scenario.in(Duration.ofHours(2)));
+      scenario.awaitState(id, "PENDING");
+    }
+    scenario.pay("bulk-paid", 0);
+    scenario.awaitState("bulk-paid", "PAID");
+    Http operator = service.http().operator().with("Idempotency-Key", "bulk");
+    List<String> ids = List.of("bulk-1", "bulk-paid", "nobody's", "bulk-2", "bulk-1");
+    Map<String, Object> extension =
+        Map.of(
+            "orderIds",
+            ids,
+            "deadline",
+            Scenario.in(Duration.ofHours(3)).toString(),
+            "reason",
+            "the provider was down");
+
+    Answer extended = operator.post("/api/v1/orders/extend", extension).assertOk();
+    assertThat(outcomes(extended))
+        .containsExactly(
+            "bulk-1 CHANGED", "bulk-paid IMPOSSIBLE", "nobody's UNKNOWN", "bulk-2 CHANGED");
+    assertThat(extended.json().at("/data/1/detail").asString()).contains("never changed");
+    assertThat(extended.json().at("/data/0/order/state").asString()).isEqualTo("PENDING");
+    Answer again = operator.post("/api/v1/orders/extend", extension).assertOk();
+    assertThat(again.header("Idempotent-Replayed")).isEqualTo("true");
+    assertThat(outcomes(again)).contains("bulk-1 UNCHANGED", "bulk-2 UNCHANGED");
+    assertThat(
+            scenario
+                .database()
+                .count("select count(*) from operator_action where subject like 'bulk-%'"))
+        .isEqualTo(2);
+
+    Answer other =
+        operator.post(
+            "/api/v1/orders/close", Map.of("orderIds", List.of("bulk-2"), "reason", "another"));
+    assertThat(other.status()).isEqualTo(409);
+    Http another = service.http().operator();
+    another
+        .post("/api/v1/orders/close", Map.of("orderIds", List.of("bulk-2"), "reason", "in cash"))
+        .assertOk();
+    another
+        .post("/api/v1/orders/cancel", Map.of("orderIds", List.of("bulk-1"), "reason", "fraud"))
+        .assertOk();
+    scenario.outcomes().awaitCancelled("bulk-1");
+    assertThat(scenario.database().state("bulk-2")).isEqualTo("CLOSED");
+    assertThat(
+            viewer
+                .post("/api/v1/orders/close", Map.of("orderIds", List.of("other"), "reason", "x"))
+                .status())
+        .isEqualTo(403);
+    assertThat(
+            another
+                .post("/api/v1/orders/close", Map.of("orderIds", List.of(), "reason", "x"))
+                .status())
+        .isEqualTo(400);
+
+    scenario.pay("bulk-1", 0);
+    scenario.pay("bulk-2", 0);
+    await("the conflicts").until(() -> conflicts("limit", "1").path("next").isString());
+    JsonNode second = conflicts("limit", "1");
+    JsonNode first = conflicts("limit", "1", "after", second.path("next").asString());
+    assertThat(
+            List.of(
+                second.at("/data/0/orderId").asString() + second.at("/data/0/state").asString(),
+                first.at("/data/0/orderId").asString() + first.at("/data/0/state").asString()))
+        .containsExactlyInAnyOrder("bulk-1CANCELLED", "bulk-2CLOSED");
+    assertThat(first.path("next").isNull()).isTrue();
+    assertThat(first.at("/data/0/kind").asString())
+        .isIn("PAID_LATE", "PAID_IN_TIME_DELIVERED_LATE");
+  }
+
+  private JsonNode conflicts(String... query) {
+    return viewer.get("/api/v1/conflicts", query).assertOk().json();
+  }
+
+  private static List<String> outcomes(Answer answer) {
+    return answer
+        .json()
+        .path("data")
+        .valueStream()
+        .map(r -> r.path("orderId").asString() + " " + r.path("outcome").asString())
+        .toList();
+  }
+
+  /** Closed orders with amounts from 1, the last of which has a channel of its own. */
+  private void insert(String prefix, int from, int to) {
+    scenario
+        .database()
+        .execute(
+            """
+            insert into order_deadline (
+              order_id, shard, state, created_at, deadline, policy, channel, amount, currency,
+              decided_at, decided_by)
+            select ? || lpad(i::text, 6, '0'), 0, 'CLOSED', now(), now() + make_interval(secs => i),
+              'DEFAULT', case when i = ? then 'rare' else 'many' end, i, 'EUR', now(), 'CLOSING'
+            from generate_series(?::int, ?::int) as i
+            """,
+            prefix,
+            to,
+            from,
+            to);
+  }
+
+  private void delete(String prefix) {
+    scenario.database().execute("delete from order_deadline where order_id like ? || '%'", prefix);
+  }
+
+  private static String[] with(String[] query, String... more) {
+    return Stream.of(query, more).flatMap(Stream::of).toArray(String[]::new);
+  }
+
   private List<String> all(String... query) {
     List<String> found = new ArrayList<>();
     @Nullable String after = null;
     do {
-      List<String> parameters = new ArrayList<>(List.of(query));
-      if (after != null) {
-        parameters.addAll(List.of("after", after));
-      }
-      JsonNode page =
-          viewer.get("/api/v1/orders", parameters.toArray(String[]::new)).assertOk().json();
+      JsonNode page = page(after == null ? query : with(query, "after", after));
       page.path("data").forEach(order -> found.add(order.path("orderId").asString()));
       after = page.path("next").isNull() ? null : page.path("next").asString();
     } while (after != null);
     return found;
+  }
+
+  private JsonNode page(String... query) {
+    return viewer.get("/api/v1/orders", query).assertOk().json();
   }
 }

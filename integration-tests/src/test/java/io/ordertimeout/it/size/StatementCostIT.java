@@ -47,7 +47,7 @@ class StatementCostIT {
   private static final long NEGLIGIBLE = 100;
 
   /** What an execution may scan in any case: the largest page or window of a statement. */
-  private static final long WINDOW = 10_000;
+  private static final long WINDOW = 20_000;
 
   /** How often everything is done, so that no single execution decides. */
   private static final int REPETITIONS = 3;
@@ -309,9 +309,16 @@ class StatementCostIT {
     operator.get("/api/v1/orders", "state", "PENDING").assertOk();
     operator.get("/api/v1/orders").assertOk();
     operator.get("/api/v1/orders", "prefix", "stored-0000").assertOk();
+    for (String sort : List.of("deadline", "-deadline", "id", "-id")) {
+      operator
+          .get("/api/v1/orders", "sort", sort, "channel", "no order's", "total", "true")
+          .assertOk();
+    }
+    operator.get("/api/v1/orders", "overdue", "true", "total", "true").assertOk();
     operator.get("/api/v1/order", "id", "paid-" + id).assertOk();
     operator.get("/api/v1/order", "id", "unpaid-" + id).assertOk();
-    for (String list : List.of("overview", "forecast", "pauses", "holds", "parked", "audit")) {
+    for (String list :
+        List.of("overview", "forecast", "pauses", "holds", "parked", "audit", "conflicts")) {
       operator.get("/api/v1/" + list).assertOk();
     }
     operator
@@ -324,6 +331,18 @@ class StatementCostIT {
                 Scenario.in(Duration.ofHours(2)).toString(),
                 "reason",
                 "as the customer asked"))
+        .assertOk();
+    operator
+        .with("Idempotency-Key", id)
+        .post(
+            "/api/v1/orders/extend",
+            Map.of(
+                "orderIds",
+                List.of("extended-" + id, "nobody's"),
+                "deadline",
+                Scenario.in(Duration.ofHours(3)).toString(),
+                "reason",
+                "as the customer asked again"))
         .assertOk();
     operator
         .post(

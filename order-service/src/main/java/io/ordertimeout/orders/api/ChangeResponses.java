@@ -12,7 +12,7 @@ final class ChangeResponses {
 
   static final String IDEMPOTENCY_KEY = "Idempotency-Key";
 
-  private static final String IDEMPOTENT_REPLAYED = "Idempotent-Replayed";
+  static final String IDEMPOTENT_REPLAYED = "Idempotent-Replayed";
 
   private ChangeResponses() {}
 

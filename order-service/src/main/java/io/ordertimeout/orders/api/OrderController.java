@@ -1,24 +1,17 @@
 package io.ordertimeout.orders.api;
 
 import io.ordertimeout.orders.audit.OperatorAction;
-import io.ordertimeout.orders.deadline.OrderState;
-import io.ordertimeout.orders.deadline.OrderView;
 import io.ordertimeout.orders.operator.OrderCommands;
 import io.ordertimeout.orders.operator.OrderDetails;
 import io.ordertimeout.orders.operator.OrderLookup;
-import io.ordertimeout.orders.operator.OrderSearch;
 import io.ordertimeout.orders.operator.UnknownSubjectException;
 import jakarta.validation.Valid;
-import jakarta.validation.constraints.Max;
-import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Size;
 import java.security.Principal;
 import java.time.OffsetDateTime;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.springframework.format.annotation.DateTimeFormat;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -30,8 +23,8 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Looks up, searches and changes orders. The id of an order is a parameter or part of the body, not
- * of the path, because it may contain any character.
+ * Looks up and changes orders. The id of an order is a parameter or part of the body, not of the
+ * path, because it may contain any character.
  */
 @RestController
 @RequestMapping("/api/v1")
@@ -62,12 +55,10 @@ class OrderController {
       @NotBlank @Size(max = Reason.MAX_LENGTH) String reason) {}
 
   private final OrderLookup orders;
-  private final OrderSearch search;
   private final OrderCommands commands;
 
-  OrderController(OrderLookup orders, OrderSearch search, OrderCommands commands) {
+  OrderController(OrderLookup orders, OrderCommands commands) {
     this.orders = orders;
-    this.search = search;
     this.commands = commands;
   }
 
@@ -77,29 +68,6 @@ class OrderController {
     return orders
         .find(id)
         .orElseThrow(() -> new UnknownSubjectException("there is no order '" + id + "'"));
-  }
-
-  /** Returns orders by state, deadline and beginning of the id, page by page. */
-  @GetMapping("/orders")
-  Page<OrderView> orders(
-      @RequestParam(defaultValue = "") Set<OrderState> state,
-      @RequestParam(required = false) @DateTimeFormat(iso = DateTimeFormat.ISO.DATE_TIME)
-          @Nullable OffsetDateTime dueFrom,
-      @RequestParam(required = false) @DateTimeFormat(iso = DateTimeFormat.ISO.DATE_TIME)
-          @Nullable OffsetDateTime dueTo,
-      @RequestParam(defaultValue = "") @Size(max = 2 * MAX_ID_LENGTH) String prefix,
-      @RequestParam(required = false) @Nullable String after,
-      @RequestParam(defaultValue = Page.DEFAULT_LIMIT) @Min(1) @Max(Page.MAX_LIMIT) int limit) {
-    OrderSearch.Page page =
-        search.find(
-            new OrderSearch.Query(
-                state,
-                dueFrom == null ? null : dueFrom.toInstant(),
-                dueTo == null ? null : dueTo.toInstant(),
-                prefix),
-            after,
-            limit);
-    return new Page<>(page.orders(), page.next());
   }
 
   /** Moves the deadline of a pending order to a later time. */

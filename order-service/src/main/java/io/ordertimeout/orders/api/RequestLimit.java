@@ -6,6 +6,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Component;
@@ -32,7 +33,10 @@ class RequestLimit implements HandlerInterceptor, WebMvcConfigurer {
     this.permits = new Semaphore(limit, true);
   }
 
-  /** Excludes requests that do not use Postgres, and the stream that its subscribers share. */
+  /**
+   * Excludes requests that do not use Postgres, those that read Kafka before they do, and the
+   * stream that its subscribers share.
+   */
   @Override
   public void addInterceptors(InterceptorRegistry registry) {
     registry
@@ -40,15 +44,33 @@ class RequestLimit implements HandlerInterceptor, WebMvcConfigurer {
         .addPathPatterns("/api/v1/**")
         .excludePathPatterns("/api/v1/live", "/api/v1/session", "/api/v1/openapi/**")
         .excludePathPatterns(
-            "/api/v1/dead-letters", "/api/v1/dead-letters/*", "/api/v1/dead-letters/*/*/*");
+            "/api/v1/dead-letters",
+            "/api/v1/dead-letters/*",
+            "/api/v1/dead-letters/*/groups",
+            "/api/v1/dead-letters/*/*/*");
   }
 
   @Override
   public boolean preHandle(
       HttpServletRequest request, HttpServletResponse response, Object handler) {
+    acquire();
+    return true;
+  }
+
+  /** Limits the part of an excluded request that uses Postgres. */
+  <T> T within(Supplier<T> part) {
+    acquire();
+    try {
+      return part.get();
+    } finally {
+      permits.release();
+    }
+  }
+
+  private void acquire() {
     try {
       if (permits.tryAcquire(MAX_WAIT.toMillis(), TimeUnit.MILLISECONDS)) {
-        return true;
+        return;
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

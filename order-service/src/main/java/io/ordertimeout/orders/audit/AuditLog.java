@@ -9,6 +9,8 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -74,6 +76,28 @@ public class AuditLog {
 
   private static final String BY_KEY =
       "select %s from operator_action where actor = ? and idempotency_key = ?".formatted(COLUMNS);
+
+  private static final String BY_KEYS =
+      """
+      select a.* from unnest(:keys::text[]) as k(key)
+      cross join lateral (
+        select %s, idempotency_key from operator_action o
+        where o.actor = :actor and o.idempotency_key = k.key
+      ) a
+      """
+          .formatted(COLUMNS);
+
+  private static final String LATEST_OF_EACH =
+      """
+      select a.* from unnest(:subjects::text[]) as s(subject)
+      cross join lateral (
+        select %s from operator_action o
+        where o.subject = s.subject and o.action = :action
+        order by o.id desc
+        limit 1
+      ) a
+      """
+          .formatted(COLUMNS);
 
   private static final String LATEST =
       """
@@ -191,6 +215,36 @@ public class AuditLog {
         .param(idempotencyKey)
         .query((row, number) -> new Earlier(action(row, number), node(row.getString("request"))))
         .optional();
+  }
+
+  /** Finds what the actor has done under the keys; by key. */
+  public Map<String, Earlier> find(String actor, Collection<String> idempotencyKeys) {
+    Map<String, Earlier> found = new HashMap<>();
+    client
+        .sql(BY_KEYS)
+        .param("actor", actor)
+        .param("keys", idempotencyKeys.toArray(String[]::new))
+        .query(
+            row -> {
+              found.put(
+                  row.getString("idempotency_key"),
+                  new Earlier(action(row, 0), node(row.getString("request"))));
+            });
+    return found;
+  }
+
+  /** Finds the latest action of a kind on each of the subjects; by subject. */
+  public Map<String, OperatorAction> latest(Collection<String> subjects, Kind kind) {
+    Map<String, OperatorAction> found = new HashMap<>();
+    client
+        .sql(LATEST_OF_EACH)
+        .param("subjects", subjects.toArray(String[]::new))
+        .param("action", kind.name())
+        .query(
+            row -> {
+              found.put(row.getString("subject"), action(row, 0));
+            });
+    return found;
   }
 
   /** Finds the latest action of a kind on a subject. */

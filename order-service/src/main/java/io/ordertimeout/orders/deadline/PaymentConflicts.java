@@ -1,10 +1,14 @@
 package io.ordertimeout.orders.deadline;
 
 import static io.ordertimeout.orders.platform.postgres.ResultSets.instant;
+import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
 import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
 
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.outbox.OutboxRows;
+import java.math.BigDecimal;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -32,6 +36,55 @@ public class PaymentConflicts {
       @Nullable Instant paidAt,
       Instant detectedAt,
       @Nullable Instant publishedAt) {}
+
+  /**
+   * A conflict with its order.
+   *
+   * @param kind whether the payment was made before the deadline
+   * @param orderId the order
+   * @param state the state of the order
+   * @param amount what was to be paid, if stated
+   * @param paymentId the payment
+   * @param deadline the payment deadline of the order
+   * @param decidedAt when the order was cancelled or closed
+   * @param paidAt when the payment was made
+   * @param detectedAt when the conflict was detected
+   * @param publishedAt when Kafka acknowledged the conflict; null if it has not yet
+   */
+  public record OrderConflict(
+      Kind kind,
+      String orderId,
+      OrderState state,
+      @Nullable Amount amount,
+      String paymentId,
+      @Nullable Instant deadline,
+      @Nullable Instant decidedAt,
+      @Nullable Instant paidAt,
+      Instant detectedAt,
+      @Nullable Instant publishedAt) {
+
+    /** Returns where the conflict is in the list. */
+    public ConflictKey key() {
+      return new ConflictKey(detectedAt, orderId, paymentId);
+    }
+  }
+
+  /** The kinds of conflicts, as the published events name them. */
+  public enum Kind {
+    /** The payment was made before the deadline, but reached the service after the decision. */
+    PAID_IN_TIME_DELIVERED_LATE,
+    /** The payment was made after the deadline. */
+    PAID_LATE
+  }
+
+  /**
+   * Where a conflict is in the list.
+   *
+   * @param detectedAt when it was detected
+   * @param orderId its order
+   * @param paymentId its payment
+   */
+  public record ConflictKey(Instant detectedAt, String orderId, String paymentId) {}
 
   private static final String RAISE =
       """
@@ -77,6 +130,24 @@ public class PaymentConflicts {
       """
       select payment_id, paid_at, detected_at, published_at from payment_conflict
       where order_id = ? order by detected_at, payment_id
+      """;
+
+  private static final String PAGE =
+      """
+      select c.*, d.state, d.amount, d.currency, d.deadline, d.decided_at
+      from (
+        select order_id, payment_id, paid_at, detected_at, published_at from payment_conflict
+        where (detected_at, order_id, payment_id) < (:detectedAt, :orderId, :paymentId)
+        order by detected_at desc, order_id desc, payment_id desc
+        limit :limit
+      ) c
+      cross join lateral (
+        select o.state, o.amount, o.currency, o.deadline, o.decided_at from order_deadline o
+        where o.order_id = c.order_id
+        -- Keeps the join from being turned around.
+        offset 0
+      ) d
+      order by c.detected_at desc, c.order_id desc, c.payment_id desc
       """;
 
   private final JdbcClient client;
@@ -141,5 +212,36 @@ public class PaymentConflicts {
                     requiredInstant(row, "detected_at"),
                     instant(row, "published_at")))
         .list();
+  }
+
+  /** Returns at most {@code limit} conflicts that follow a position, the latest first. */
+  public List<OrderConflict> page(ConflictKey after, int limit) {
+    return client
+        .sql(PAGE)
+        .param("detectedAt", parameter(after.detectedAt()))
+        .param("orderId", after.orderId())
+        .param("paymentId", after.paymentId())
+        .param("limit", limit)
+        .query(PaymentConflicts::conflict)
+        .list();
+  }
+
+  private static OrderConflict conflict(ResultSet row, int number) throws SQLException {
+    Instant deadline = instant(row, "deadline");
+    Instant paidAt = instant(row, "paid_at");
+    BigDecimal amount = row.getBigDecimal("amount");
+    String currency = row.getString("currency");
+    boolean isInTime = paidAt != null && deadline != null && !paidAt.isAfter(deadline);
+    return new OrderConflict(
+        isInTime ? Kind.PAID_IN_TIME_DELIVERED_LATE : Kind.PAID_LATE,
+        row.getString("order_id"),
+        OrderState.valueOf(row.getString("state")),
+        amount == null || currency == null ? null : new Amount(amount, currency),
+        row.getString("payment_id"),
+        deadline,
+        instant(row, "decided_at"),
+        paidAt,
+        requiredInstant(row, "detected_at"),
+        instant(row, "published_at"));
   }
 }

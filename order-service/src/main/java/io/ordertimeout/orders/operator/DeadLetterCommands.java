@@ -5,9 +5,11 @@ import io.ordertimeout.orders.audit.OperatorAction.Kind;
 import io.ordertimeout.orders.intake.IntakeStops;
 import io.ordertimeout.orders.intake.IntakeStops.Stop;
 import io.ordertimeout.orders.intake.deadletter.DeadLetterReader;
+import io.ordertimeout.orders.intake.deadletter.DeadLetterReader.Position;
 import io.ordertimeout.orders.operator.AuditedChange.Effect;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -22,13 +24,19 @@ public class DeadLetterCommands {
   private final IntakeStops stops;
   private final AuditLog audit;
   private final AuditedChange change;
+  private final BulkChange bulk;
 
   DeadLetterCommands(
-      DeadLetterReader reader, IntakeStops stops, AuditLog audit, AuditedChange change) {
+      DeadLetterReader reader,
+      IntakeStops stops,
+      AuditLog audit,
+      AuditedChange change,
+      BulkChange bulk) {
     this.reader = reader;
     this.stops = stops;
     this.audit = audit;
     this.change = change;
+    this.bulk = bulk;
   }
 
   /**
@@ -66,23 +74,42 @@ public class DeadLetterCommands {
    * @throws UnknownSubjectException if there is no such dead letter
    */
   public ChangeResult replay(
+      Requester requester, Position position, @Nullable String value, String reason) {
+    try (DeadLetterReader.Session session = reader.open()) {
+      return replay(requester, session, position, value, reason);
+    }
+  }
+
+  /**
+   * Publishes dead letters again as they are, each as {@link #replay} does, in the given order.
+   *
+   * @throws ImpossibleChangeException if the idempotency key was used for a different request
+   */
+  public List<BulkResult<Position>> replayAll(
+      Requester requester, List<Position> positions, String reason) {
+    try (DeadLetterReader.Session session = reader.open()) {
+      return bulk.make(
+          requester,
+          positions,
+          position -> request(requester, position, null, reason),
+          (one, position) -> replay(one, session, position, null, reason));
+    }
+  }
+
+  private ChangeResult replay(
       Requester requester,
-      String topic,
-      int partition,
-      long offset,
+      DeadLetterReader.Session session,
+      Position position,
       @Nullable String value,
       String reason) {
-    String subject = topic + "-" + partition + "@" + offset;
-    if (!reader.topics().contains(topic)) {
+    if (!reader.topics().contains(position.topic())) {
       throw new UnknownSubjectException(
           "'%s' is not a dead-letter topic; the dead-letter topics are %s"
-              .formatted(topic, reader.topics()));
+              .formatted(position.topic(), reader.topics()));
     }
-    Map<String, Object> details = new LinkedHashMap<>();
-    details.put("deadLetter", subject);
-    details.put("value", value == null ? "" : value);
+    String subject = position.toString();
     return change.make(
-        requester.request(Kind.REPLAY_DEAD_LETTER, reason, details),
+        request(requester, position, value, reason),
         () -> {
           if (requester.idempotencyKey() == null
               && audit.latest(subject, Kind.REPLAY_DEAD_LETTER).isPresent()) {
@@ -90,11 +117,19 @@ public class DeadLetterCommands {
           }
           byte[] bytes = value == null ? null : value.getBytes(StandardCharsets.UTF_8);
           String to =
-              reader
-                  .replay(topic, partition, offset, bytes)
+              session
+                  .replay(position, bytes)
                   .orElseThrow(
                       () -> new UnknownSubjectException("there is no dead letter " + subject));
           return Effect.changed(subject, null, new Replayed(to, value != null));
         });
+  }
+
+  private static AuditLog.Request request(
+      Requester requester, Position position, @Nullable String value, String reason) {
+    Map<String, Object> details = new LinkedHashMap<>();
+    details.put("deadLetter", position.toString());
+    details.put("value", value == null ? "" : value);
+    return requester.request(Kind.REPLAY_DEAD_LETTER, reason, details);
   }
 }

@@ -14,13 +14,14 @@ import io.ordertimeout.orders.suspension.ParkedOrders;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * The operator commands on one order. A change that has returned is in force on all instances; the
+ * The operator commands on orders. A change that has returned is in force on all instances; the
  * wheel that holds the order is updated within a second. Thread-safe.
  */
 @Component
@@ -34,6 +35,7 @@ public class OrderCommands {
   private final ParkedOrders parked;
   private final AuditLog audit;
   private final AuditedChange change;
+  private final BulkChange bulk;
   private final DatabaseClock clock;
   private final Duration maxTimeout;
 
@@ -42,12 +44,14 @@ public class OrderCommands {
       ParkedOrders parked,
       AuditLog audit,
       AuditedChange change,
+      BulkChange bulk,
       DatabaseClock clock,
       OrderTimeoutProperties properties) {
     this.orders = orders;
     this.parked = parked;
     this.audit = audit;
     this.change = change;
+    this.bulk = bulk;
     this.clock = clock;
     this.maxTimeout = properties.deadline().maxTimeout();
   }
@@ -63,8 +67,7 @@ public class OrderCommands {
       Requester requester, String orderId, Instant newDeadline, String reason) {
     Instant deadline = newDeadline.truncatedTo(ChronoUnit.MICROS);
     return change.make(
-        requester.request(
-            Kind.EXTEND_ORDER, reason, Map.of("orderId", orderId, "deadline", deadline.toString())),
+        extension(requester, orderId, deadline, reason),
         () -> {
           OrderView order = pending(orderId);
           Instant current = Objects.requireNonNull(order.deadline());
@@ -100,7 +103,7 @@ public class OrderCommands {
    */
   public ChangeResult close(Requester requester, String orderId, String reason) {
     return change.make(
-        requester.request(Kind.CLOSE_ORDER, reason, Map.of("orderId", orderId)),
+        request(requester, Kind.CLOSE_ORDER, orderId, reason),
         () -> {
           OrderView order = known(orderId);
           if (order.decidedBy() == DecidedBy.OPERATOR) {
@@ -124,7 +127,7 @@ public class OrderCommands {
    */
   public ChangeResult cancel(Requester requester, String orderId, String reason) {
     return change.make(
-        requester.request(Kind.CANCEL_ORDER, reason, Map.of("orderId", orderId)),
+        request(requester, Kind.CANCEL_ORDER, orderId, reason),
         () -> {
           OrderView order = known(orderId);
           boolean askedBefore = audit.latest(orderId, Kind.CANCEL_ORDER).isPresent();
@@ -152,7 +155,7 @@ public class OrderCommands {
    */
   public ChangeResult release(Requester requester, String orderId, String reason) {
     return change.make(
-        requester.request(Kind.RELEASE_ORDER, reason, Map.of("orderId", orderId)),
+        request(requester, Kind.RELEASE_ORDER, orderId, reason),
         () -> {
           ParkedOrders.Parked was = parked.find(orderId).orElse(null);
           if (was == null) {
@@ -164,6 +167,48 @@ public class OrderCommands {
           parked.release(orderId);
           return Effect.changed(orderId, was, null);
         });
+  }
+
+  /** The same as {@link #extend} for each of the orders; an order that cannot be changed stays. */
+  public List<BulkResult<String>> extendAll(
+      Requester requester, List<String> orderIds, Instant newDeadline, String reason) {
+    Instant deadline = newDeadline.truncatedTo(ChronoUnit.MICROS);
+    return bulk.make(
+        requester,
+        orderIds,
+        orderId -> extension(requester, orderId, deadline, reason),
+        (one, orderId) -> extend(one, orderId, deadline, reason));
+  }
+
+  /** The same as {@link #close} for each of the orders; an order that cannot be changed stays. */
+  public List<BulkResult<String>> closeAll(
+      Requester requester, List<String> orderIds, String reason) {
+    return bulk.make(
+        requester,
+        orderIds,
+        orderId -> request(requester, Kind.CLOSE_ORDER, orderId, reason),
+        (one, orderId) -> close(one, orderId, reason));
+  }
+
+  /** The same as {@link #cancel} for each of the orders; an order that cannot be changed stays. */
+  public List<BulkResult<String>> cancelAll(
+      Requester requester, List<String> orderIds, String reason) {
+    return bulk.make(
+        requester,
+        orderIds,
+        orderId -> request(requester, Kind.CANCEL_ORDER, orderId, reason),
+        (one, orderId) -> cancel(one, orderId, reason));
+  }
+
+  private static AuditLog.Request extension(
+      Requester requester, String orderId, Instant deadline, String reason) {
+    return requester.request(
+        Kind.EXTEND_ORDER, reason, Map.of("orderId", orderId, "deadline", deadline.toString()));
+  }
+
+  private static AuditLog.Request request(
+      Requester requester, Kind kind, String orderId, String reason) {
+    return requester.request(kind, reason, Map.of("orderId", orderId));
   }
 
   private OrderView pending(String orderId) {

@@ -1,28 +1,89 @@
 package io.ordertimeout.orders.operator;
 
+import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.deadline.OrderDeadline;
 import io.ordertimeout.orders.deadline.OrderDeadlineRepository;
+import io.ordertimeout.orders.deadline.OrderPages;
+import io.ordertimeout.orders.deadline.OrderPages.Count;
+import io.ordertimeout.orders.deadline.OrderPages.Criteria;
+import io.ordertimeout.orders.deadline.OrderPages.Found;
+import io.ordertimeout.orders.deadline.OrderPages.OrderKey;
 import io.ordertimeout.orders.deadline.OrderState;
 import io.ordertimeout.orders.deadline.OrderView;
 import io.ordertimeout.orders.platform.kafka.PartitionCounts;
+import io.ordertimeout.orders.platform.postgres.DatabaseClock;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Base64;
+import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Finds orders page by page; the cost of a page depends on its size, not on its position.
+ * Finds orders page by page; the cost of a page depends on its size, not on its position. Criteria
+ * that no index carries are checked on at most {@link #MOST_CHECKED} orders for each page.
  * Thread-safe.
  */
 @Component
 public class OrderSearch {
+
+  /** How many orders a page may check that do not match, over all states and shards. */
+  public static final int MOST_CHECKED = 20_000;
+
+  /** How many orders are counted exactly. */
+  public static final int MOST_COUNTED = 10_000;
+
+  /** What the orders are sorted by. */
+  public enum Sort {
+    /** The earliest deadline first. */
+    DEADLINE(false, false),
+    /** The latest deadline first. */
+    DEADLINE_DESCENDING(false, true),
+    /** The least id first. */
+    ID(true, false),
+    /** The greatest id first. */
+    ID_DESCENDING(true, true);
+
+    private final boolean byId;
+    private final boolean descending;
+
+    Sort(boolean byId, boolean descending) {
+      this.byId = byId;
+      this.descending = descending;
+    }
+
+    /**
+     * Returns the order that a text names: {@code deadline} or {@code id}, with a minus before it
+     * if descending.
+     *
+     * @throws IllegalArgumentException if it names none
+     */
+    public static Sort of(String text) {
+      return Stream.of(values())
+          .filter(sort -> sort.tag().equals(text))
+          .findFirst()
+          .orElseThrow(
+              () ->
+                  new IllegalArgumentException(
+                      "sort is not one of deadline, -deadline, id, -id: " + text));
+    }
+
+    private String tag() {
+      return (descending ? "-" : "") + (byId ? "id" : "deadline");
+    }
+  }
 
   /**
    * The criteria of a search.
@@ -30,28 +91,76 @@ public class OrderSearch {
    * @param states the states an order may have; empty for any
    * @param dueFrom earliest deadline, inclusive; null for any
    * @param dueTo latest deadline, exclusive; null for any
+   * @param overdue whether only pending orders that should have been decided are wanted
    * @param prefix the beginning of the order's id; empty for any
+   * @param channel the sales channel; null for any
+   * @param currency the currency of the amount; null for any
+   * @param amountFrom least amount, inclusive; null for any
+   * @param amountTo greatest amount, inclusive; null for any
+   * @param sort what the orders are sorted by
    */
   public record Query(
-      Set<OrderState> states, @Nullable Instant dueFrom, @Nullable Instant dueTo, String prefix) {}
+      Set<OrderState> states,
+      @Nullable Instant dueFrom,
+      @Nullable Instant dueTo,
+      boolean overdue,
+      String prefix,
+      @Nullable String channel,
+      @Nullable String currency,
+      @Nullable BigDecimal amountFrom,
+      @Nullable BigDecimal amountTo,
+      Sort sort) {}
 
   /**
-   * A page of orders: by id if the search has a prefix, else by deadline.
+   * A page of orders.
    *
-   * @param orders the orders
+   * @param data the orders
    * @param next the cursor of the next page; null if this is the last
+   * @param searched how far the search came; null if the page is full or the last
    */
-  public record Page(List<OrderView> orders, @Nullable String next) {}
+  public record Page(List<OrderView> data, @Nullable String next, @Nullable Searched searched) {}
 
-  private static final Instant FIRST = Instant.parse("0001-01-01T00:00:00Z");
-  private static final Instant LAST = Instant.parse("9999-12-31T23:59:59Z");
+  /**
+   * How far a search came that checked as many orders as it may.
+   *
+   * @param orders how many orders it checked
+   * @param lastOrderId the id of the last one
+   * @param lastDeadline the deadline of the last one
+   */
+  public record Searched(long orders, String lastOrderId, @Nullable Instant lastDeadline) {}
 
+  /**
+   * How many orders match a search.
+   *
+   * @param orders how many were counted
+   * @param exact whether these are all
+   */
+  public record Total(long orders, boolean exact) {}
+
+  // Greater than every id, since no character is greater.
+  private static final String GREATEST =
+      new String(Character.toChars(Character.MAX_CODE_POINT)).repeat(4);
+
+  // Less than every other character that a text may contain.
+  private static final String LEAST_CHARACTER = "\u0001";
+
+  private final OrderPages pages;
   private final OrderDeadlineRepository orders;
   private final PartitionCounts partitionCounts;
+  private final DatabaseClock clock;
+  private final Duration settlementGrace;
 
-  OrderSearch(OrderDeadlineRepository orders, PartitionCounts partitionCounts) {
+  OrderSearch(
+      OrderPages pages,
+      OrderDeadlineRepository orders,
+      PartitionCounts partitionCounts,
+      DatabaseClock clock,
+      OrderTimeoutProperties properties) {
+    this.pages = pages;
     this.orders = orders;
     this.partitionCounts = partitionCounts;
+    this.clock = clock;
+    this.settlementGrace = properties.expiry().settlementGrace();
   }
 
   /**
@@ -59,77 +168,167 @@ public class OrderSearch {
    *
    * @param after the cursor from the previous page; null for the first page
    * @param limit maximum number of orders on the page
-   * @throws IllegalArgumentException if {@code after} is not a cursor
+   * @throws IllegalArgumentException if {@code after} is not a cursor of a search that is sorted in
+   *     the same way
    */
   @Transactional(readOnly = true, timeout = 10)
   public Page find(Query query, @Nullable String after, int limit) {
-    String[] states =
-        (query.states().isEmpty() ? EnumSet.allOf(OrderState.class) : query.states())
-            .stream().map(Enum::name).toArray(String[]::new);
-    Instant from = Objects.requireNonNullElse(query.dueFrom(), FIRST);
-    Instant to = Objects.requireNonNullElse(query.dueTo(), LAST);
-    boolean byDeadline = query.prefix().isEmpty();
-    List<OrderDeadline> found =
-        byDeadline
-            ? byDeadline(states, from, to, after, limit + 1)
-            : byPrefix(query.prefix(), states, from, to, after, limit + 1);
-    List<OrderDeadline> page = found.subList(0, Math.min(limit, found.size()));
-    String next = found.size() > limit ? cursor(page.get(limit - 1), byDeadline) : null;
-    return new Page(page.stream().map(OrderDeadline::view).toList(), next);
+    Cursor cursor = after == null ? null : Cursor.parse(after, query.sort());
+    Found found = find(query, criteria(query), cursor, limit);
+    if (found.found().size() > limit) {
+      List<OrderKey> keys = found.found().subList(0, limit);
+      return new Page(load(keys), cursor(query.sort(), keys.get(limit - 1)), null);
+    }
+    OrderKey last = found.last();
+    return last == null
+        ? new Page(load(found.found()), null, null)
+        : new Page(
+            load(found.found()),
+            cursor(query.sort(), last),
+            new Searched(found.checked(), last.orderId(), last.deadline()));
   }
 
-  private List<OrderDeadline> byDeadline(
-      String[] states, Instant from, Instant to, @Nullable String after, int limit) {
-    Cursor cursor = after == null ? new Cursor(FIRST, "0") : Cursor.parse(after);
-    return orders.findByDeadline(
-        states, partitionCounts.greatest(), from, to, cursor.deadline(), cursor.row(), limit);
+  private Found find(Query query, Criteria criteria, @Nullable Cursor after, int limit) {
+    boolean descending = query.sort().descending;
+    if (query.sort().byId) {
+      int window = isSelective(query) ? Math.max(MOST_CHECKED, limit + 1) : limit + 1;
+      return pages.byId(
+          after == null ? criteria : beyond(criteria, after, descending),
+          descending,
+          window,
+          limit + 1);
+    }
+    int shards = partitionCounts.greatest();
+    int parts =
+        Math.max(
+            1,
+            criteria.states().size()
+                + (criteria.states().contains(OrderState.PENDING) ? shards : 0));
+    int window = isSelective(query) ? Math.max(MOST_CHECKED / parts, limit + 1) : limit + 1;
+    return pages.byDeadline(
+        criteria, descending, after == null ? null : after.key(), shards, window, limit + 1);
   }
 
-  private List<OrderDeadline> byPrefix(
-      String prefix, String[] states, Instant from, Instant to, @Nullable String after, int limit) {
-    String first = after == null ? prefix : Cursor.parse(after).key();
-    // Greater than every text that begins with the prefix, since no character is greater.
-    String end = prefix + new String(Character.toChars(Character.MAX_CODE_POINT)).repeat(4);
-    return orders.findByPrefix(first, after == null, end, states, from, to, limit);
+  /** Counts the orders that match; exactly up to {@link #MOST_COUNTED}. */
+  @Transactional(readOnly = true, timeout = 10)
+  public Total count(Query query) {
+    Criteria criteria = criteria(query);
+    int window = isSelective(query) ? MOST_CHECKED : MOST_COUNTED + 1;
+    Count count =
+        query.sort().byId
+            ? pages.countById(criteria, window)
+            : pages.count(criteria, partitionCounts.greatest(), window);
+    return new Total(
+        Math.min(count.orders(), MOST_COUNTED),
+        count.checked() < window && count.orders() <= MOST_COUNTED);
   }
 
-  private static String cursor(OrderDeadline order, boolean byDeadline) {
-    OrderView view = order.view();
-    Instant deadline = Objects.requireNonNullElse(view.deadline(), FIRST);
-    return new Cursor(deadline, byDeadline ? String.valueOf(order.id()) : view.orderId()).text();
+  /** Whether there are criteria that the index does not carry in which the orders are sorted. */
+  private static boolean isSelective(Query query) {
+    boolean byAmount =
+        query.currency() != null || query.amountFrom() != null || query.amountTo() != null;
+    boolean otherIndex =
+        query.sort().byId
+            ? !query.states().isEmpty()
+                || query.overdue()
+                || query.dueFrom() != null
+                || query.dueTo() != null
+            : !query.prefix().isEmpty();
+    return byAmount || otherIndex || query.channel() != null;
+  }
+
+  private Criteria criteria(Query query) {
+    Set<OrderState> states = EnumSet.allOf(OrderState.class);
+    if (!query.states().isEmpty()) {
+      states.retainAll(query.states());
+    }
+    Instant dueTo = query.dueTo();
+    if (query.overdue()) {
+      states.retainAll(Set.of(OrderState.PENDING));
+      Instant due = clock.now().minus(settlementGrace);
+      dueTo = dueTo == null || due.isBefore(dueTo) ? due : dueTo;
+    }
+    return new Criteria(
+        states,
+        query.dueFrom(),
+        dueTo,
+        query.prefix(),
+        query.prefix() + GREATEST,
+        query.channel(),
+        query.currency(),
+        query.amountFrom(),
+        query.amountTo());
+  }
+
+  private static Criteria beyond(Criteria criteria, Cursor after, boolean descending) {
+    return new Criteria(
+        criteria.states(),
+        criteria.dueFrom(),
+        criteria.dueTo(),
+        descending ? criteria.idFrom() : after.key().orderId() + LEAST_CHARACTER,
+        descending ? after.key().orderId() : criteria.idTo(),
+        criteria.channel(),
+        criteria.currency(),
+        criteria.amountFrom(),
+        criteria.amountTo());
+  }
+
+  private List<OrderView> load(List<OrderKey> keys) {
+    Map<String, OrderView> byId = all(keys.stream().map(OrderKey::orderId).toList());
+    return keys.stream().map(key -> byId.get(key.orderId())).filter(Objects::nonNull).toList();
+  }
+
+  /** Returns the orders with those ids that exist, by id. */
+  public Map<String, OrderView> all(Collection<String> orderIds) {
+    return orders.findAll(orderIds.toArray(String[]::new)).stream()
+        .map(OrderDeadline::view)
+        .collect(Collectors.toMap(OrderView::orderId, Function.identity()));
+  }
+
+  private static String cursor(Sort sort, OrderKey key) {
+    return new Cursor(sort, key).text();
   }
 
   /**
    * Where a page ended.
    *
-   * @param deadline the deadline of its last order
-   * @param key the row of its last order or, if the search has a prefix, the order's id
+   * @param sort what the orders are sorted by
+   * @param key its last order, as far as it matters: the id, or the deadline and row
    */
-  private record Cursor(Instant deadline, String key) {
-
-    long row() {
-      try {
-        return Long.parseLong(key);
-      } catch (NumberFormatException e) {
-        throw new IllegalArgumentException(
-            "not the 'next' cursor of a search without a prefix: " + text(), e);
-      }
-    }
+  private record Cursor(Sort sort, OrderKey key) {
 
     String text() {
-      long micros = ChronoUnit.MICROS.between(Instant.EPOCH, deadline);
+      Instant deadline = Objects.requireNonNullElse(key.deadline(), Instant.EPOCH);
+      String position =
+          sort.byId
+              ? key.orderId()
+              : ChronoUnit.MICROS.between(Instant.EPOCH, deadline) + " " + key.row();
       return Base64.getUrlEncoder()
           .withoutPadding()
-          .encodeToString((micros + " " + key).getBytes(StandardCharsets.UTF_8));
+          .encodeToString((sort.tag() + " " + position).getBytes(StandardCharsets.UTF_8));
     }
 
-    static Cursor parse(String text) {
-      String[] parts =
-          new String(Base64.getUrlDecoder().decode(text), StandardCharsets.UTF_8).split(" ", 2);
-      if (parts.length < 2) {
-        throw new IllegalArgumentException("not the 'next' cursor of a page: " + text);
+    static Cursor parse(String text, Sort sort) {
+      String position = new String(Base64.getUrlDecoder().decode(text), StandardCharsets.UTF_8);
+      if (!position.startsWith(sort.tag() + " ")) {
+        throw invalid(text, sort);
       }
-      return new Cursor(Instant.EPOCH.plus(Long.parseLong(parts[0]), ChronoUnit.MICROS), parts[1]);
+      position = position.substring(sort.tag().length() + 1);
+      if (sort.byId) {
+        return new Cursor(sort, new OrderKey(position, null, 0));
+      }
+      String[] parts = position.split(" ", -1);
+      try {
+        Instant deadline = Instant.EPOCH.plus(Long.parseLong(parts[0]), ChronoUnit.MICROS);
+        return new Cursor(sort, new OrderKey("", deadline, Long.parseLong(parts[1])));
+      } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
+        throw invalid(text, sort);
+      }
+    }
+
+    private static IllegalArgumentException invalid(String text, Sort sort) {
+      return new IllegalArgumentException(
+          "not the 'next' of a page sorted by " + sort.tag() + ": " + text);
     }
   }
 }

@@ -21,6 +21,8 @@ import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -47,10 +49,13 @@ public class DeadLetterReader {
    * @param at when it was published
    * @param key its key as text; null if there is none or it is not UTF-8
    * @param error why the record could not be used
+   * @param fault the error without what is special to the record, for grouping
    * @param originTopic the topic of the original record, according to the headers
    * @param originPartition the partition of the original record, according to the headers
    * @param originOffset the offset of the original record, according to the headers
    * @param bytes the size of its value
+   * @param replay the latest time that it was published again; null if it never was or that is not
+   *     known here
    */
   public record DeadLetter(
       String topic,
@@ -59,10 +64,59 @@ public class DeadLetterReader {
       Instant at,
       @Nullable String key,
       String error,
+      String fault,
       String originTopic,
       String originPartition,
       String originOffset,
-      int bytes) {}
+      int bytes,
+      @Nullable Replay replay) {
+
+    /** Returns where it is. */
+    public Position position() {
+      return new Position(topic, partition, offset);
+    }
+
+    /** Returns the same dead letter with its replay. */
+    public DeadLetter with(@Nullable Replay latest) {
+      return new DeadLetter(
+          topic,
+          partition,
+          offset,
+          at,
+          key,
+          error,
+          fault,
+          originTopic,
+          originPartition,
+          originOffset,
+          bytes,
+          latest);
+    }
+  }
+
+  /**
+   * A replay of a dead letter.
+   *
+   * @param at when it was published again
+   * @param by who had it published
+   * @param to the position of the new record
+   * @param corrected whether it was published with another value
+   */
+  public record Replay(Instant at, String by, String to, boolean corrected) {}
+
+  /**
+   * Where a dead letter is.
+   *
+   * @param topic the dead-letter topic
+   * @param partition its partition
+   * @param offset its offset
+   */
+  public record Position(String topic, int partition, long offset) {
+    @Override
+    public String toString() {
+      return topic + "-" + partition + "@" + offset;
+    }
+  }
 
   /**
    * A dead letter with its content.
@@ -80,6 +134,10 @@ public class DeadLetterReader {
 
   private static final List<String> OWN_HEADERS =
       List.of("x-error", "x-topic", "x-partition", "x-offset", "x-replayed-from");
+
+  // What follows a colon is a value of the record, except for times.
+  private static final Pattern TIMES = Pattern.compile("\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z");
+  private static final Pattern VALUE = Pattern.compile(": .*", Pattern.DOTALL);
 
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final Duration POLL_TIMEOUT = Duration.ofMillis(200);
@@ -129,8 +187,7 @@ public class DeadLetterReader {
         long end = ends.getOrDefault(partition, 0L);
         consumer.seek(partition, Math.max(first.getOrDefault(partition, 0L), end - limit));
       }
-      return readUpTo(consumer, ends).stream()
-          .map(DeadLetterReader::deadLetter)
+      return readUpTo(consumer, ends, DeadLetterReader::deadLetter).stream()
           .sorted(
               Comparator.comparing(DeadLetter::at)
                   .thenComparing(DeadLetter::partition)
@@ -141,10 +198,16 @@ public class DeadLetterReader {
     }
   }
 
-  /** Reads from the consumer's positions up to the given offsets, exclusive. */
-  private static Collection<ConsumerRecord<byte[], byte[]>> readUpTo(
-      Consumer<byte[], byte[]> consumer, Map<TopicPartition, Long> ends) {
-    List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
+  /**
+   * Reads from the consumer's positions up to the given offsets, exclusive.
+   *
+   * @param conversion what is kept of a record, whose value may be large
+   */
+  private static <T> Collection<T> readUpTo(
+      Consumer<byte[], byte[]> consumer,
+      Map<TopicPartition, Long> ends,
+      Function<ConsumerRecord<byte[], byte[]>, T> conversion) {
+    List<T> records = new ArrayList<>();
     long deadline = System.nanoTime() + TIMEOUT.toNanos();
     while (ends.entrySet().stream()
         .anyMatch(end -> consumer.position(end.getKey()) < end.getValue())) {
@@ -154,7 +217,7 @@ public class DeadLetterReader {
       for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL_TIMEOUT)) {
         long end = ends.getOrDefault(new TopicPartition(record.topic(), record.partition()), 0L);
         if (record.offset() < end) {
-          records.add(record);
+          records.add(conversion.apply(record));
         }
       }
     }
@@ -166,43 +229,63 @@ public class DeadLetterReader {
    *
    * @throws KafkaException if Kafka does not answer
    */
-  public Optional<DeadLetterContent> read(String topic, int partition, long offset) {
-    return find(topic, partition, offset).map(DeadLetterReader::content);
-  }
-
-  private Optional<ConsumerRecord<byte[], byte[]>> find(String topic, int partition, long offset) {
-    TopicPartition topicPartition = new TopicPartition(topic, partition);
-    try (Consumer<byte[], byte[]> consumer = consumers.createStandalone()) {
-      boolean exists =
-          consumer.partitionsFor(topic, TIMEOUT).stream()
-              .anyMatch(info -> info.partition() == partition);
-      if (!exists) {
-        return Optional.empty();
-      }
-      List<TopicPartition> assignment = List.of(topicPartition);
-      consumer.assign(assignment);
-      long first = consumer.beginningOffsets(assignment, TIMEOUT).getOrDefault(topicPartition, 0L);
-      long end = consumer.endOffsets(assignment, TIMEOUT).getOrDefault(topicPartition, 0L);
-      if (offset < first || offset >= end) {
-        return Optional.empty();
-      }
-      consumer.seek(topicPartition, offset);
-      return readUpTo(consumer, Map.of(topicPartition, offset + 1)).stream()
-          .filter(record -> record.offset() == offset)
-          .findFirst();
+  public Optional<DeadLetterContent> read(Position position) {
+    try (Session session = open()) {
+      return session.find(position).map(DeadLetterReader::content);
     }
   }
 
-  /**
-   * Publishes a dead letter again, to the topic that it came from.
-   *
-   * @param value the value to publish; null for that of the dead letter
-   * @return the position of the new record; empty if the dead letter does not exist
-   * @throws KafkaException if Kafka does not acknowledge it
-   */
-  public Optional<String> replay(
-      String topic, int partition, long offset, byte @Nullable [] value) {
-    return find(topic, partition, offset).map(record -> republish(record, value));
+  /** Begins a session. */
+  public Session open() {
+    return new Session(consumers.createStandalone());
+  }
+
+  /** Replays dead letters one after the other, by the same consumer. Not thread-safe. */
+  public final class Session implements AutoCloseable {
+
+    private final Consumer<byte[], byte[]> consumer;
+
+    private Session(Consumer<byte[], byte[]> consumer) {
+      this.consumer = consumer;
+    }
+
+    /**
+     * Publishes a dead letter again, to the topic that it came from.
+     *
+     * @param value the value to publish; null for that of the dead letter
+     * @return the position of the new record; empty if the dead letter does not exist
+     * @throws KafkaException if Kafka does not acknowledge it
+     */
+    public Optional<String> replay(Position position, byte @Nullable [] value) {
+      return find(position).map(record -> republish(record, value));
+    }
+
+    private Optional<ConsumerRecord<byte[], byte[]>> find(Position position) {
+      TopicPartition partition = new TopicPartition(position.topic(), position.partition());
+      boolean exists =
+          consumer.partitionsFor(position.topic(), TIMEOUT).stream()
+              .anyMatch(info -> info.partition() == position.partition());
+      if (!exists) {
+        return Optional.empty();
+      }
+      List<TopicPartition> assignment = List.of(partition);
+      consumer.assign(assignment);
+      long first = consumer.beginningOffsets(assignment, TIMEOUT).getOrDefault(partition, 0L);
+      long end = consumer.endOffsets(assignment, TIMEOUT).getOrDefault(partition, 0L);
+      long offset = position.offset();
+      if (offset < first || offset >= end) {
+        return Optional.empty();
+      }
+      consumer.seek(partition, offset);
+      return readUpTo(consumer, Map.of(partition, offset + 1), record -> record).stream()
+          .filter(record -> record.offset() == offset)
+          .findFirst();
+    }
+
+    @Override
+    public void close() {
+      consumer.close();
+    }
   }
 
   private String republish(ConsumerRecord<byte[], byte[]> record, byte @Nullable [] value) {
@@ -226,11 +309,11 @@ public class DeadLetterReader {
                 replayed.headers().add(header);
               }
             });
-    String source = position(record.topic(), record.partition(), record.offset());
+    String source = new Position(record.topic(), record.partition(), record.offset()).toString();
     replayed.headers().add("x-replayed-from", source.getBytes(StandardCharsets.UTF_8));
     try {
       var result = producer.send(replayed).get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
-      return position(result.topic(), result.partition(), result.offset());
+      return new Position(result.topic(), result.partition(), result.offset()).toString();
     } catch (ExecutionException | TimeoutException e) {
       throw new KafkaException("the replayed dead letter was not acknowledged: " + source, e);
     } catch (InterruptedException e) {
@@ -259,23 +342,26 @@ public class DeadLetterReader {
     return then == partitions || record.key() == null ? Integer.valueOf(partition) : null;
   }
 
-  private static String position(String topic, int partition, long offset) {
-    return topic + "-" + partition + "@" + offset;
-  }
-
   private static DeadLetter deadLetter(ConsumerRecord<byte[], byte[]> record) {
     byte[] value = record.value();
+    String error = header(record, "x-error");
     return new DeadLetter(
         record.topic(),
         record.partition(),
         record.offset(),
         Instant.ofEpochMilli(record.timestamp()),
         text(record.key()),
-        header(record, "x-error"),
+        error,
+        fault(error),
         header(record, "x-topic"),
         header(record, "x-partition"),
         header(record, "x-offset"),
-        value == null ? 0 : value.length);
+        value == null ? 0 : value.length,
+        null);
+  }
+
+  private static String fault(String error) {
+    return VALUE.matcher(TIMES.matcher(error).replaceAll("…")).replaceFirst("");
   }
 
   private static DeadLetterContent content(ConsumerRecord<byte[], byte[]> record) {

@@ -1,0 +1,63 @@
+package io.ordertimeout.orders.api;
+
+import io.ordertimeout.orders.deadline.PaymentConflicts;
+import io.ordertimeout.orders.deadline.PaymentConflicts.ConflictKey;
+import io.ordertimeout.orders.deadline.PaymentConflicts.OrderConflict;
+import jakarta.validation.constraints.Max;
+import jakarta.validation.constraints.Min;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Base64;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Payments that met a cancelled or closed order. */
+@RestController
+@RequestMapping("/api/v1/conflicts")
+class ConflictController {
+
+  private static final ConflictKey FIRST =
+      new ConflictKey(Instant.parse("9999-12-31T23:59:59Z"), "", "");
+
+  private final PaymentConflicts conflicts;
+
+  ConflictController(PaymentConflicts conflicts) {
+    this.conflicts = conflicts;
+  }
+
+  /** The payments that met a cancelled or closed order, the latest detected first. */
+  @GetMapping
+  Page<OrderConflict> conflicts(
+      @RequestParam(required = false) @Nullable String after,
+      @RequestParam(defaultValue = Page.DEFAULT_LIMIT) @Min(1) @Max(Page.MAX_LIMIT) int limit) {
+    return Page.of(
+        conflicts.page(after == null ? FIRST : parse(after), limit + 1),
+        limit,
+        conflict -> text(conflict.key()));
+  }
+
+  // No id contains the character 0.
+  private static String text(ConflictKey key) {
+    long micros = ChronoUnit.MICROS.between(Instant.EPOCH, key.detectedAt());
+    return Base64.getUrlEncoder()
+        .withoutPadding()
+        .encodeToString(
+            (micros + "\0" + key.orderId() + "\0" + key.paymentId())
+                .getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static ConflictKey parse(String after) {
+    String[] parts =
+        new String(Base64.getUrlDecoder().decode(after), StandardCharsets.UTF_8).split("\0", -1);
+    try {
+      Instant detectedAt = Instant.EPOCH.plus(Long.parseLong(parts[0]), ChronoUnit.MICROS);
+      return new ConflictKey(detectedAt, parts[1], parts[2]);
+    } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
+      throw new IllegalArgumentException("after is not the 'next' of a page: " + after, e);
+    }
+  }
+}
