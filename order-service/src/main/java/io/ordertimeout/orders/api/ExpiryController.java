@@ -2,6 +2,7 @@ package io.ordertimeout.orders.api;
 
 import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.operator.ExpiryCommands;
+import io.ordertimeout.orders.operator.PauseEffects;
 import io.ordertimeout.orders.suspension.ExpiryHolds;
 import io.ordertimeout.orders.suspension.ExpiryPauses;
 import io.ordertimeout.orders.suspension.ParkedOrders;
@@ -50,13 +51,19 @@ class ExpiryController {
   private final ExpiryHolds holds;
   private final ParkedOrders parked;
   private final ExpiryCommands commands;
+  private final PauseEffects effects;
 
   ExpiryController(
-      ExpiryPauses pauses, ExpiryHolds holds, ParkedOrders parked, ExpiryCommands commands) {
+      ExpiryPauses pauses,
+      ExpiryHolds holds,
+      ParkedOrders parked,
+      ExpiryCommands commands,
+      PauseEffects effects) {
     this.pauses = pauses;
     this.holds = holds;
     this.parked = parked;
     this.commands = commands;
+    this.effects = effects;
   }
 
   /** All pauses, whether in force or ended, latest first. */
@@ -84,6 +91,12 @@ class ExpiryController {
             request.moveDeadlines(),
             endsAt == null ? null : endsAt.toInstant(),
             request.reason()));
+  }
+
+  /** What the end of a pause would do now, before it is ended. */
+  @GetMapping("/pauses/{id}/effect")
+  PauseEffects.Effect effect(@PathVariable long id) {
+    return effects.ofEnding(id);
   }
 
   /** Ends a pause of an operator or of the circuit breaker. */

@@ -18,23 +18,31 @@ public class PendingOrderStatistics {
   /**
    * The pending orders that are not simply waiting for their deadlines.
    *
-   * @param overdue those past their deadlines that should have been decided
-   * @param suspended those past their deadlines that a pause or hold keeps from being decided
+   * @param overdue those past their deadlines that should have been decided; those that a pause or
+   *     hold keeps from that do not count
    * @param parked those that are parked
    */
-  public record Exceptions(long overdue, long suspended, long parked) {}
+  public record Exceptions(long overdue, long parked) {}
 
   /**
-   * What orders of one currency that come due within one minute amount to.
+   * What orders of one channel and currency that come due within one minute amount to.
    *
    * @param minute the minute, counted from now
    * @param sampled whether these are only some of the orders of their shards in that minute
+   * @param held whether their shards are held
+   * @param channel the sales channel; null if the orders state none
    * @param currency the currency; null if the orders have no amounts
    * @param amount the sum of their amounts
    * @param orders how many orders these are
    */
   public record DueAmount(
-      int minute, boolean sampled, @Nullable String currency, BigDecimal amount, long orders) {}
+      int minute,
+      boolean sampled,
+      boolean held,
+      @Nullable String channel,
+      @Nullable String currency,
+      BigDecimal amount,
+      long orders) {}
 
   // The windows of a shard are read from the ends of its part of an index, however many orders lie
   // between them. The newest are read, too, because orders under a pause collect among the oldest.
@@ -43,8 +51,7 @@ public class PendingOrderStatistics {
   private static final String EXCEPTIONS =
       """
       with paused as materialized (%s), held as materialized (%s)
-      select count(*) filter (where not suspended) as overdue,
-        count(*) filter (where suspended) as suspended,
+      select count(*) as overdue,
         (
           select count(*) from (%s) p
           cross join lateral (
@@ -54,15 +61,12 @@ public class PendingOrderStatistics {
           ) d
           where d.state = 'PENDING' and d.shard = any(:shards::int[])
         ) as parked
-      from (
-        select exists (select from held where held.shard = d.shard)
-            or exists (select from paused p where p.channel is null or p.channel = d.channel)
-          as suspended
-        from generate_series(
-          0, (select max(shard) from order_deadline where state = 'PENDING')) as s(shard)
-        cross join lateral (%s union %s) d
-        where %s
-      ) past_due
+      from generate_series(
+        0, (select max(shard) from order_deadline where state = 'PENDING')) as s(shard)
+      cross join lateral (%s union %s) d
+      where %s
+        and not exists (select from held where held.shard = d.shard)
+        and not exists (select from paused p where p.channel is null or p.channel = d.channel)
       """
           .formatted(
               ExpiryPauses.PAUSED_CHANNELS,
@@ -86,13 +90,14 @@ public class PendingOrderStatistics {
 
   private static final String DUE_AMOUNTS =
       """
-      with due as (
-        select m.minute, o.currency, o.amount,
+      with held as materialized (%s), due as (
+        select m.minute, o.channel, o.currency, o.amount,
+          exists (select from held h where h.shard = s.shard) as held,
           count(*) over (partition by s.shard, m.minute) >= :window as sampled
         from unnest(:shards::int[]) as s(shard)
         cross join generate_series(0, 59) as m(minute)
         cross join lateral (
-          select d.currency, d.amount from order_deadline d
+          select d.channel, d.currency, d.amount from order_deadline d
           where d.shard = s.shard and d.state = 'PENDING'
             and d.deadline >= now() + make_interval(mins => m.minute)
             and d.deadline < now() + make_interval(mins => m.minute + 1)
@@ -100,10 +105,12 @@ public class PendingOrderStatistics {
           limit :window
         ) o
       )
-      select minute, sampled, currency, coalesce(sum(amount), 0) as amount, count(*) as orders
+      select minute, sampled, held, channel, currency, coalesce(sum(amount), 0) as amount,
+        count(*) as orders
       from due
-      group by minute, sampled, currency
-      """;
+      group by minute, sampled, held, channel, currency
+      """
+          .formatted(ExpiryHolds.HELD_SHARDS);
 
   private final JdbcClient client;
 
@@ -112,8 +119,8 @@ public class PendingOrderStatistics {
   }
 
   /**
-   * Counts the orders of all shards, owned or not, that are that long past their deadlines, parked
-   * ones excluded, and the parked orders of some shards.
+   * Counts the orders of all shards, owned or not, that are that long past their deadlines, without
+   * those that are parked, paused or held, and the parked orders of some shards.
    *
    * @param window how many orders of each shard, and how many parked ones, are counted, of the
    *     oldest and of the newest
@@ -130,7 +137,8 @@ public class PendingOrderStatistics {
   }
 
   /**
-   * Sums up the orders of some shards that come due within the next hour, by minute and currency.
+   * Sums up the orders of some shards that come due within the next hour, by minute, channel and
+   * currency.
    *
    * @param window how many orders of each shard and minute are read; if there are more, these are a
    *     sample

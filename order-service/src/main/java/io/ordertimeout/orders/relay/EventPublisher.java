@@ -13,6 +13,7 @@ import io.ordertimeout.orders.platform.monitoring.DecisionDelayMetrics;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.platform.tracing.OrderSpan;
 import io.ordertimeout.orders.platform.tracing.OrderTraces;
+import io.ordertimeout.orders.suspension.ExpiryPauses;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -34,7 +35,9 @@ class EventPublisher {
   private final OrderTraces traces;
   private final OrderTimeoutProperties.Topics topics;
   private final Duration settlementGrace;
+  private final ExpiryPauses pauses;
   private final Timer lateness;
+  private final Timer latenessAfterPause;
 
   EventPublisher(
       EventSerializer serializer,
@@ -43,6 +46,7 @@ class EventPublisher {
       ActivityCounters activity,
       DecisionDelayMetrics delays,
       OrderTraces traces,
+      ExpiryPauses pauses,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
     this.serializer = serializer;
@@ -51,14 +55,20 @@ class EventPublisher {
     this.activity = activity;
     this.delays = delays;
     this.traces = traces;
+    this.pauses = pauses;
     this.topics = properties.topics();
     this.settlementGrace = properties.expiry().settlementGrace();
-    this.lateness =
-        Timer.builder("order.timeout.lateness")
-            .description(
-                "Acknowledged publication of a cancellation minus its payment deadline and the grace")
-            .serviceLevelObjectives(ActivityCounters.LATENESS_BOUNDS.toArray(Duration[]::new))
-            .register(meters);
+    this.lateness = lateness(false, meters);
+    this.latenessAfterPause = lateness(true, meters);
+  }
+
+  private static Timer lateness(boolean paused, MeterRegistry meters) {
+    return Timer.builder("order.timeout.lateness")
+        .description(
+            "Acknowledged publication of a cancellation minus its payment deadline and the grace")
+        .tag("paused", String.valueOf(paused))
+        .serviceLevelObjectives(ActivityCounters.LATENESS_BOUNDS.toArray(Duration[]::new))
+        .register(meters);
   }
 
   /** The topic that the event is published to. */
@@ -118,10 +128,15 @@ class EventPublisher {
   private void measure(OutboxEvent event) {
     if (event instanceof OrderCancelled cancelled) {
       Instant now = clock.now();
-      Duration late = Duration.between(cancelled.deadline().plus(settlementGrace), now);
-      lateness.record(late);
+      Instant due = cancelled.deadline().plus(settlementGrace);
+      Duration late = Duration.between(due, now);
       delays.publish(Duration.between(cancelled.envelope().writtenAt(), now));
-      activity.published(late);
+      if (pauses.mayHaveDelayed(due, cancelled.cancelledAt())) {
+        latenessAfterPause.record(late);
+      } else {
+        lateness.record(late);
+        activity.published(late);
+      }
     }
   }
 }

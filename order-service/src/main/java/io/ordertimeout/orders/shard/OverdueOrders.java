@@ -2,13 +2,18 @@ package io.ordertimeout.orders.shard;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.Tags;
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.deadline.PastDueOrders;
+import io.ordertimeout.orders.deadline.PastDueOrders.Total;
 import io.ordertimeout.orders.deadline.PendingOrderStatistics;
 import io.ordertimeout.orders.deadline.PendingOrderStatistics.Exceptions;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.SchemaMigration;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
@@ -21,24 +26,28 @@ import org.springframework.stereotype.Component;
 @Component
 public class OverdueOrders {
 
-  /** Enough for an alert; counting everything after a long outage would only add to the load. */
-  private static final int WINDOW = 2_000;
+  private static final int MOST_CURRENCIES = 20;
 
   private final PendingOrderStatistics statistics;
+  private final PastDueOrders pastDue;
   private final SchemaMigration schema;
   private final Shards shards;
   private final Duration overdueAfter;
   private final StepHealth health;
-  private volatile Exceptions counted = new Exceptions(0, 0, 0);
+  private final MultiGauge suspendedAmounts;
+  private volatile Exceptions counted = new Exceptions(0, 0);
+  private volatile Total suspended = Total.NONE;
 
   OverdueOrders(
       PendingOrderStatistics statistics,
+      PastDueOrders pastDue,
       SchemaMigration schema,
       Shards shards,
       StepHealthRegistry registry,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
     this.statistics = statistics;
+    this.pastDue = pastDue;
     this.schema = schema;
     this.shards = shards;
     this.overdueAfter =
@@ -49,9 +58,13 @@ public class OverdueOrders {
             "Pending orders of all shards, owned or not, that are long past due and that no pause or"
                 + " hold covers")
         .register(meters);
-    Gauge.builder("order.timeout.suspended", this, OverdueOrders::suspended)
-        .description("Pending orders of all shards that are long past due under a pause or hold")
+    Gauge.builder("order.timeout.suspended", this, overdue -> overdue.suspended().orders())
+        .description("Pending orders of all shards that are past due under a pause or hold")
         .register(meters);
+    this.suspendedAmounts =
+        MultiGauge.builder("order.timeout.suspended.amount")
+            .description("Total amount of those orders")
+            .register(meters);
     Gauge.builder("order.timeout.parked", this, OverdueOrders::parked)
         .description("Pending orders of owned shards that are parked, each for its own reason")
         .register(meters);
@@ -63,8 +76,8 @@ public class OverdueOrders {
   }
 
   /** Returns the last count of the orders past due that a pause or hold covers. */
-  public long suspended() {
-    return counted.suspended();
+  public Total suspended() {
+    return suspended;
   }
 
   /** Returns the last count of the pending orders of this instance's shards that are parked. */
@@ -78,10 +91,24 @@ public class OverdueOrders {
       return;
     }
     try {
-      counted = statistics.exceptions(overdueAfter, WINDOW, shards.owned());
+      // Counting everything after a long outage would only add to the load.
+      counted = statistics.exceptions(overdueAfter, PastDueOrders.WINDOW, shards.owned());
+      Total now = pastDue.suspended();
+      if (!now.amounts().equals(suspended.amounts())) {
+        suspendedAmounts.register(rows(now), true);
+      }
+      suspended = now;
       health.succeeded();
     } catch (RuntimeException | Error e) {
       health.failed("the numbers of overdue and parked orders are not updated", e);
     }
+  }
+
+  private static List<MultiGauge.Row<?>> rows(Total total) {
+    return total.amounts().entrySet().stream()
+        .limit(MOST_CURRENCIES)
+        .<MultiGauge.Row<?>>map(
+            amount -> MultiGauge.Row.of(Tags.of("currency", amount.getKey()), amount.getValue()))
+        .toList();
   }
 }

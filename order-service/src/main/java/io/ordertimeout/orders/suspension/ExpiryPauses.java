@@ -16,8 +16,11 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -102,6 +105,13 @@ public class ExpiryPauses {
   public static final String PAUSED_CHANNELS =
       "select p.channel from expiry_pause p where " + IN_FORCE;
 
+  /** SQL query: {@code channel}, {@code moves_deadlines}, {@code began_at} of the pause :pause. */
+  public static final String PAUSE =
+      "select p.channel, p.moves_deadlines, p.began_at from expiry_pause p where p.id = :pause";
+
+  /** SQL query: the {@code channel} of each pause in force but the pause {@code :pause}. */
+  public static final String OTHER_PAUSED_CHANNELS = PAUSED_CHANNELS + " and p.id <> :pause";
+
   /** SQL condition: a pause holds the order {@code d}. */
   public static final String PAUSED =
       "exists (select from expiry_pause p where %s and (p.channel is null or p.channel = d.channel))"
@@ -123,8 +133,8 @@ public class ExpiryPauses {
   // the fingerprint, too.
   private static final String FINGERPRINT =
       """
-      select md5(string_agg(p::text, ',' order by p.id)) from expiry_pause p
-      where %s > now() - interval '1 min'
+      select md5(string_agg(p::text || (%1$s > now()), ',' order by p.id)) from expiry_pause p
+      where %1$s > now() - interval '1 min'
       """
           .formatted(END);
 
@@ -165,6 +175,13 @@ public class ExpiryPauses {
       """
           .formatted(END);
 
+  private static final String LAST_END =
+      """
+      select coalesce(max(%1$s), to_timestamp(0)) as ended_at from expiry_pause p
+      where %1$s <= now()
+      """
+          .formatted(END);
+
   private final JdbcTemplate jdbc;
   private final JdbcClient client;
   private final SchemaMigration schema;
@@ -172,6 +189,7 @@ public class ExpiryPauses {
   private final Watched watched;
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
   private volatile List<Pause> inForce = List.of();
+  private volatile Instant lastEnd = Instant.EPOCH;
 
   ExpiryPauses(
       JdbcTemplate jdbc,
@@ -186,15 +204,20 @@ public class ExpiryPauses {
     this.health = registry.step("expiry-pauses");
     this.watched = changes.watch(FINGERPRINT);
     for (PlacedBy by : PlacedBy.values()) {
-      Gauge.builder("order.timeout.expiry.paused", this, pauses -> pauses.count(by))
-          .description("Pauses of expiry in force, on all instances")
-          .tag("by", by.name().toLowerCase(Locale.ROOT))
-          .register(meters);
+      for (boolean all : new boolean[] {true, false}) {
+        Gauge.builder("order.timeout.expiry.paused", this, pauses -> pauses.count(by, all))
+            .description("Pauses of expiry in force, on all instances")
+            .tag("by", by.name().toLowerCase(Locale.ROOT))
+            .tag("scope", all ? "all" : "channel")
+            .register(meters);
+      }
     }
   }
 
-  private long count(PlacedBy by) {
-    return inForce.stream().filter(pause -> pause.placedByKind() == by).count();
+  private long count(PlacedBy by, boolean all) {
+    return inForce.stream()
+        .filter(pause -> pause.placedByKind() == by && (pause.channel() == null) == all)
+        .count();
   }
 
   /**
@@ -249,6 +272,23 @@ public class ExpiryPauses {
     return inForce.stream().anyMatch(pause -> pause.channel() == null);
   }
 
+  /** Returns the channels that were paused at the last refresh. */
+  public Set<String> pausedChannels() {
+    return inForce.stream()
+        .map(Pause::channel)
+        .filter(Objects::nonNull)
+        .collect(Collectors.toUnmodifiableSet());
+  }
+
+  /**
+   * Returns whether a pause kept the cancellation of an order waiting, so far as can be told from
+   * its times: one has ended between them.
+   */
+  public boolean mayHaveDelayed(Instant due, Instant cancelledAt) {
+    Instant end = lastEnd;
+    return due.isBefore(end) && !cancelledAt.isBefore(end);
+  }
+
   /** Registers a listener that is called whenever pauses began or ended. */
   public void onChange(Runnable listener) {
     listeners.add(listener);
@@ -271,6 +311,9 @@ public class ExpiryPauses {
     List<Pause> now;
     try {
       now = inForce();
+      for (Instant end : jdbc.query(LAST_END, (row, number) -> requiredInstant(row, "ended_at"))) {
+        lastEnd = end;
+      }
     } catch (RuntimeException | Error e) {
       health.failed("new and ended pauses go unnoticed until Postgres answers", e);
       return false;

@@ -3,13 +3,14 @@ package io.ordertimeout.orders.operator.status;
 import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.deadline.PendingOrderStatistics;
 import io.ordertimeout.orders.deadline.PendingOrderStatistics.DueAmount;
+import io.ordertimeout.orders.operator.status.InstanceReport.ChannelReport;
 import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.shard.Shards;
+import io.ordertimeout.orders.suspension.ExpiryPauses;
 import java.math.BigDecimal;
-import java.math.RoundingMode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -30,8 +31,17 @@ import org.springframework.stereotype.Component;
 @Component
 class DueAmounts extends BackgroundLoop {
 
-  /** The sums as of a time; by currency and minute. */
-  record Sums(@Nullable Instant asOf, Map<String, List<BigDecimal>> byMinute) {}
+  /**
+   * The sums as of a time.
+   *
+   * @param asOf when they were read; null if that has not happened yet
+   * @param byMinute amounts by currency and minute
+   * @param byChannel orders and amounts by sales channel
+   */
+  record Sums(
+      @Nullable Instant asOf,
+      Map<String, List<BigDecimal>> byMinute,
+      List<ChannelReport> byChannel) {}
 
   private static final Duration PAUSE = Duration.ofSeconds(10);
 
@@ -43,13 +53,15 @@ class DueAmounts extends BackgroundLoop {
   private final Shards shards;
   private final DatabaseClock clock;
   private final PendingOrderStatistics statistics;
+  private final ExpiryPauses pauses;
   private final StepHealth health;
-  private volatile Sums sums = new Sums(null, Map.of());
+  private volatile Sums sums = new Sums(null, Map.of(), List.of());
 
   DueAmounts(
       Shards shards,
       DatabaseClock clock,
       PendingOrderStatistics statistics,
+      ExpiryPauses pauses,
       StepHealthRegistry registry) {
     super(
         registry.step("due-amounts"),
@@ -59,6 +71,7 @@ class DueAmounts extends BackgroundLoop {
     this.shards = shards;
     this.clock = clock;
     this.statistics = statistics;
+    this.pauses = pauses;
     this.health = registry.step("due-amounts");
   }
 
@@ -70,7 +83,12 @@ class DueAmounts extends BackgroundLoop {
   protected void runOnce() throws InterruptedException {
     if (clock.isSet()) {
       List<DueAmount> read = statistics.amountsDueWithinTheHour(shards.owned(), SAMPLE);
-      sums = new Sums(clock.now(), byMinute(read, DueOrders.byMinute(shards)));
+      List<Long> due = DueOrders.byMinute(shards);
+      sums =
+          new Sums(
+              clock.now(),
+              byMinute(read, due),
+              DueByChannel.of(read, due, pauses.pausedChannels()));
       health.succeeded();
     }
     TimeUnit.NANOSECONDS.sleep(PAUSE.toNanos());
@@ -87,33 +105,12 @@ class DueAmounts extends BackgroundLoop {
 
   private static void add(
       Map<String, List<BigDecimal>> byMinute, int minute, long due, List<DueAmount> read) {
-    long complete = 0;
-    long sampled = 0;
-    for (DueAmount amount : read) {
-      if (amount.minute() == minute) {
-        complete += amount.sampled() ? 0 : amount.orders();
-        sampled += amount.sampled() ? amount.orders() : 0;
-      }
-    }
+    MinuteSample sample = MinuteSample.of(minute, read, due);
     for (DueAmount amount : read) {
       if (amount.minute() == minute && amount.currency() != null) {
-        add(
-            byMinute,
-            minute,
-            amount.currency(),
-            amount.sampled()
-                ? extrapolated(amount.amount(), sampled, due - complete)
-                : amount.amount());
+        add(byMinute, minute, amount.currency(), sample.amount(amount));
       }
     }
-  }
-
-  private static BigDecimal extrapolated(BigDecimal amount, long sampled, long all) {
-    return all <= sampled
-        ? amount
-        : amount
-            .multiply(BigDecimal.valueOf(all))
-            .divide(BigDecimal.valueOf(sampled), amount.scale(), RoundingMode.HALF_EVEN);
   }
 
   private static void add(

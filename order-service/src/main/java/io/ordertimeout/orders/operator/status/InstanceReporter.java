@@ -37,8 +37,6 @@ class InstanceReporter extends BackgroundLoop {
   /** A report in which nothing has changed is stored again only after so many turns. */
   private static final int TURNS_UNCHANGED = 5;
 
-  private static final List<Integer> WINDOWS = List.of(1, 5, 15, 60);
-
   private final InstanceName name;
   private final Shards shards;
   private final OverdueOrders overdue;
@@ -94,7 +92,7 @@ class InstanceReporter extends BackgroundLoop {
     BuildProperties built = build.getIfAvailable();
     String known = built == null ? null : built.getVersion();
     this.version = known == null ? "unknown" : known;
-    for (int minutes : WINDOWS) {
+    for (int minutes : InstanceReport.WINDOWS) {
       Gauge.builder("order.timeout.forecast", this, r -> r.dueWithin(minutes))
           .description("Pending orders of this instance that come due within the window")
           .tag("window", minutes + "m")
@@ -155,7 +153,8 @@ class InstanceReporter extends BackgroundLoop {
         relay.unpublished(),
         dueByMinute,
         sums.asOf(),
-        sums.byMinute());
+        sums.byMinute(),
+        sums.byChannel());
   }
 
   private void reportActivity() {

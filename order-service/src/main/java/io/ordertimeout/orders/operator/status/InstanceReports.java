@@ -46,6 +46,12 @@ public class InstanceReports {
       order by reported_at desc limit 1
       """;
 
+  private static final String PRESENT =
+      """
+      select count(*) from instance_report
+      where reported_at > clock_timestamp() - make_interval(secs => ?)
+      """;
+
   private static final String DELETE = "delete from instance_report where instance = ?";
 
   private static final String PURGE =
@@ -84,6 +90,13 @@ public class InstanceReports {
                 row.getBoolean("stale"),
                 json.readValue(row.getString("report"), InstanceReport.class)),
         STALE.toSeconds());
+  }
+
+  /** Returns how many instances are not silent. */
+  public long present() {
+    return jdbc.queryForList(PRESENT, Long.class, STALE.toSeconds()).stream()
+        .findFirst()
+        .orElse(0L);
   }
 
   /** Returns the instance that has most recently reported to own the shard, if it is not silent. */

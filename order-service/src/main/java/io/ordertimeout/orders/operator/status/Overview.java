@@ -1,6 +1,9 @@
 package io.ordertimeout.orders.operator.status;
 
+import io.ordertimeout.orders.deadline.CancellationShares;
+import io.ordertimeout.orders.deadline.PastDueOrders;
 import io.ordertimeout.orders.intake.IntakeStops;
+import io.ordertimeout.orders.operator.status.InstanceReport.ChannelReport;
 import io.ordertimeout.orders.operator.status.InstanceReport.ShardReport;
 import io.ordertimeout.orders.operator.status.InstanceReports.Reported;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
@@ -12,8 +15,13 @@ import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
@@ -31,7 +39,8 @@ public class Overview {
    * @param pending pending orders in the wheels
    * @param overdue pending orders of all shards, owned or not, that should have been decided long
    *     ago
-   * @param suspended pending orders past due that a pause or hold keeps from being decided
+   * @param suspended pending orders past due that a pause or hold keeps from being decided, counted
+   *     among the oldest and the newest 2,000 orders past due of each shard
    * @param parked pending orders that are parked, each for its own reason
    * @param unpublished events that Kafka has not acknowledged yet
    * @param forecast the orders that come due within the next hour
@@ -46,7 +55,7 @@ public class Overview {
       Instant at,
       long pending,
       long overdue,
-      long suspended,
+      PastDueOrders.Total suspended,
       long parked,
       long unpublished,
       Forecast forecast,
@@ -67,13 +76,16 @@ public class Overview {
    * @param amountsAsOf when the amounts were last summed up, the oldest time of all instances; null
    *     if that has not happened yet
    * @param amountsByMinute the amounts of those orders, by currency
+   * @param channels the orders of each sales channel that come due within the hour, most orders
+   *     first; at most fifty channels
    */
   public record Forecast(
       Instant from,
       List<Window> within,
       List<Long> ordersByMinute,
       @Nullable Instant amountsAsOf,
-      Map<String, List<BigDecimal>> amountsByMinute) {}
+      Map<String, List<BigDecimal>> amountsByMinute,
+      List<Channel> channels) {}
 
   /**
    * The orders that come due within some minutes.
@@ -81,8 +93,52 @@ public class Overview {
    * @param minutes the number of minutes
    * @param orders the number of orders
    * @param amounts their amounts, by currency
+   * @param suspended those of them that a pause or hold in force covers
+   * @param expectedCancelled how many of the others are likely to be cancelled, by how the orders
+   *     ended whose deadlines passed within the last hour; null if these are too few
    */
-  public record Window(int minutes, long orders, Map<String, BigDecimal> amounts) {}
+  public record Window(
+      int minutes,
+      long orders,
+      Map<String, BigDecimal> amounts,
+      Due suspended,
+      @Nullable Due expectedCancelled) {}
+
+  /**
+   * A number of orders.
+   *
+   * @param orders how many they are
+   * @param amounts their amounts, by currency
+   */
+  public record Due(long orders, Map<String, BigDecimal> amounts) {
+
+    Due minus(Due other) {
+      Map<String, BigDecimal> rest = new TreeMap<>();
+      amounts.forEach(
+          (currency, amount) ->
+              rest.put(
+                  currency,
+                  amount
+                      .subtract(other.amounts.getOrDefault(currency, BigDecimal.ZERO))
+                      .max(BigDecimal.ZERO)));
+      return new Due(Math.max(0, orders - other.orders), rest);
+    }
+
+    Due plus(Due other) {
+      Map<String, BigDecimal> sum = new TreeMap<>(amounts);
+      other.amounts.forEach((currency, amount) -> sum.merge(currency, amount, BigDecimal::add));
+      return new Due(orders + other.orders, sum);
+    }
+  }
+
+  /**
+   * The orders of a sales channel that come due within the hour.
+   *
+   * @param channel the channel; null if the orders state none
+   * @param orders how many they are
+   * @param amounts their amounts, by currency
+   */
+  public record Channel(@Nullable String channel, long orders, Map<String, BigDecimal> amounts) {}
 
   /**
    * An instance.
@@ -95,7 +151,7 @@ public class Overview {
   public record Instance(
       String instance, Instant reportedAt, boolean silent, InstanceReport report) {}
 
-  private static final List<Integer> WINDOWS = List.of(1, 5, 15, 60);
+  private static final Due NONE = new Due(0, Map.of());
 
   private final InstanceReports reports;
   private final ActivityByMinute activity;
@@ -104,6 +160,7 @@ public class Overview {
   private final IntakeStops stops;
   private final OverdueOrders overdue;
   private final InputTopics topics;
+  private final CancellationEstimate estimate;
   private final DatabaseClock clock;
 
   Overview(
@@ -114,6 +171,7 @@ public class Overview {
       IntakeStops stops,
       OverdueOrders overdue,
       InputTopics topics,
+      CancellationEstimate estimate,
       DatabaseClock clock) {
     this.reports = reports;
     this.activity = activity;
@@ -122,6 +180,7 @@ public class Overview {
     this.stops = stops;
     this.overdue = overdue;
     this.topics = topics;
+    this.estimate = estimate;
     this.clock = clock;
   }
 
@@ -130,6 +189,7 @@ public class Overview {
     List<Reported> all = reports.all();
     List<InstanceReport> present =
         all.stream().filter(r -> !r.stale()).map(Reported::report).toList();
+    List<ExpiryPauses.Pause> paused = pauses.inForce();
     return new Now(
         clock.now(),
         present.stream().flatMap(r -> r.shards().stream()).mapToLong(ShardReport::pending).sum(),
@@ -137,9 +197,9 @@ public class Overview {
         overdue.suspended(),
         present.stream().mapToLong(InstanceReport::parked).sum(),
         present.stream().mapToLong(InstanceReport::unpublished).sum(),
-        forecast(present),
+        forecast(present, paused),
         activity.lastHour(),
-        pauses.inForce(),
+        paused,
         holds.inForce(),
         stops.inForce(),
         all.stream().map(r -> new Instance(r.instance(), r.at(), r.stale(), r.report())).toList(),
@@ -148,10 +208,29 @@ public class Overview {
 
   /** Returns the orders that come due within the next hour. */
   public Forecast forecast() {
-    return forecast(reports.all().stream().filter(r -> !r.stale()).map(Reported::report).toList());
+    return forecast(
+        reports.all().stream().filter(r -> !r.stale()).map(Reported::report).toList(),
+        pauses.inForce());
   }
 
-  private Forecast forecast(List<InstanceReport> present) {
+  /**
+   * Returns whether an order that comes due within the hour has the channel, so far as the
+   * instances have reported; true if they have not yet.
+   */
+  public boolean mayHaveOrders(String channel) {
+    List<InstanceReport> present =
+        reports.all().stream().filter(r -> !r.stale()).map(Reported::report).toList();
+    return present.isEmpty()
+        || present.stream()
+            .anyMatch(
+                report ->
+                    report.amountsAsOf() == null
+                        || report.dueByChannel().size() == DueByChannel.MOST_CHANNELS
+                        || report.dueByChannel().stream()
+                            .anyMatch(due -> channel.equals(due.channel())));
+  }
+
+  private Forecast forecast(List<InstanceReport> present, List<ExpiryPauses.Pause> paused) {
     List<Long> orders = new ArrayList<>(Collections.nCopies(InstanceReport.MINUTES, 0L));
     Map<String, List<BigDecimal>> amounts = new TreeMap<>();
     Instant asOf = null;
@@ -167,24 +246,87 @@ public class Overview {
         asOf = theirs;
       }
     }
+    boolean allPaused = paused.stream().anyMatch(pause -> pause.channel() == null);
+    if (!allPaused) {
+      // The wheels retry orders under the pause of a channel within the minute.
+      orders.set(0, Math.max(0, orders.get(0) - overdue.suspended().orders()));
+    }
+    List<ChannelReport> channels =
+        present.stream().flatMap(report -> report.dueByChannel().stream()).toList();
+    List<Due> due = new ArrayList<>();
+    List<Due> suspended = new ArrayList<>();
+    List<Due> free = new ArrayList<>();
+    for (int i = 0; i < InstanceReport.WINDOWS.size(); i++) {
+      Due all = due(InstanceReport.WINDOWS.get(i), orders, amounts);
+      Due kept = allPaused ? all : suspended(channels, i, paused);
+      due.add(all);
+      free.add(all.minus(kept));
+      // The sums may be some seconds older than the number of orders.
+      suspended.add(new Due(Math.min(kept.orders(), all.orders()), kept.amounts()));
+    }
+    List<CancellationShares.Share> shares = estimate.shares();
     List<Window> within =
-        WINDOWS.stream()
-            .map(
-                minutes -> {
-                  Map<String, BigDecimal> sums = new TreeMap<>();
-                  amounts.forEach(
-                      (currency, byMinute) ->
-                          sums.put(
-                              currency,
-                              byMinute.subList(0, minutes).stream()
-                                  .reduce(BigDecimal.ZERO, BigDecimal::add)));
-                  return new Window(
-                      minutes,
-                      orders.subList(0, minutes).stream().mapToLong(Long::longValue).sum(),
-                      sums);
-                })
+        IntStream.range(0, due.size())
+            .mapToObj(
+                i ->
+                    new Window(
+                        InstanceReport.WINDOWS.get(i),
+                        due.get(i).orders(),
+                        due.get(i).amounts(),
+                        suspended.get(i),
+                        CancellationEstimate.expected(free, i, shares)))
             .toList();
-    return new Forecast(clock.now(), within, orders, asOf, amounts);
+    return new Forecast(clock.now(), within, orders, asOf, amounts, channels(channels));
+  }
+
+  private static Due due(int minutes, List<Long> orders, Map<String, List<BigDecimal>> amounts) {
+    Map<String, BigDecimal> sums = new TreeMap<>();
+    amounts.forEach(
+        (currency, byMinute) ->
+            sums.put(
+                currency,
+                byMinute.subList(0, minutes).stream().reduce(BigDecimal.ZERO, BigDecimal::add)));
+    return new Due(orders.subList(0, minutes).stream().mapToLong(Long::longValue).sum(), sums);
+  }
+
+  private static Due suspended(
+      List<ChannelReport> channels, int window, List<ExpiryPauses.Pause> paused) {
+    Set<String> names = new HashSet<>();
+    paused.forEach(pause -> names.add(String.valueOf(pause.channel())));
+    return channels.stream()
+        .filter(
+            report ->
+                report.held() || (report.channel() != null && names.contains(report.channel())))
+        .map(report -> within(report, window))
+        .reduce(NONE, Due::plus);
+  }
+
+  private static Due within(ChannelReport report, int window) {
+    Map<String, BigDecimal> amounts = new TreeMap<>();
+    report.amounts().forEach((currency, sums) -> amounts.put(currency, sums.get(window)));
+    return new Due(report.orders().get(window), amounts);
+  }
+
+  private static List<Channel> channels(List<ChannelReport> reports) {
+    Map<Optional<String>, Due> hour = new HashMap<>();
+    for (ChannelReport report : reports) {
+      if (!report.held()) {
+        hour.merge(
+            Optional.ofNullable(report.channel()),
+            within(report, InstanceReport.WINDOWS.size() - 1),
+            Due::plus);
+      }
+    }
+    return hour.entrySet().stream()
+        .map(
+            entry ->
+                new Channel(
+                    entry.getKey().orElse(null),
+                    entry.getValue().orders(),
+                    entry.getValue().amounts()))
+        .sorted(Comparator.comparing(Channel::orders).reversed())
+        .limit(DueByChannel.MOST_CHANNELS)
+        .toList();
   }
 
   private static List<BigDecimal> sum(List<BigDecimal> one, List<BigDecimal> other) {

@@ -21,9 +21,9 @@ class DueAmountsTest {
     Map<String, List<BigDecimal>> amounts =
         DueAmounts.byMinute(
             List.of(
-                new DueAmount(3, false, "EUR", new BigDecimal("12.50"), 2),
-                new DueAmount(3, false, "USD", new BigDecimal("7.00"), 1),
-                new DueAmount(3, false, null, BigDecimal.ZERO, 5)),
+                new DueAmount(3, false, false, "web", "EUR", new BigDecimal("12.50"), 2),
+                new DueAmount(3, false, false, "web", "USD", new BigDecimal("7.00"), 1),
+                new DueAmount(3, false, false, "web", null, BigDecimal.ZERO, 5)),
             due);
 
     assertThat(amounts.getOrDefault("EUR", List.of()).get(3)).isEqualByComparingTo("12.50");
@@ -38,9 +38,9 @@ class DueAmountsTest {
     Map<String, List<BigDecimal>> amounts =
         DueAmounts.byMinute(
             List.of(
-                new DueAmount(3, false, "EUR", new BigDecimal("5.00"), 10),
-                new DueAmount(3, true, "EUR", new BigDecimal("20.00"), 150),
-                new DueAmount(3, true, null, BigDecimal.ZERO, 50)),
+                new DueAmount(3, false, false, "web", "EUR", new BigDecimal("5.00"), 10),
+                new DueAmount(3, true, false, "web", "EUR", new BigDecimal("20.00"), 150),
+                new DueAmount(3, true, false, "web", null, BigDecimal.ZERO, 50)),
             due);
 
     // 1,000 orders like the sample of 200.
@@ -53,7 +53,8 @@ class DueAmountsTest {
 
     Map<String, List<BigDecimal>> amounts =
         DueAmounts.byMinute(
-            List.of(new DueAmount(3, true, "EUR", new BigDecimal("20.00"), 200)), due);
+            List.of(new DueAmount(3, true, false, "web", "EUR", new BigDecimal("20.00"), 200)),
+            due);
 
     assertThat(amounts.getOrDefault("EUR", List.of()).get(3)).isEqualByComparingTo("20.00");
   }
