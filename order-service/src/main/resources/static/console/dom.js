@@ -130,6 +130,7 @@ const ICONS = {
   pause: ['M2 2h12v12H2Z', 'M6 5.2v5.6M10 5.2v5.6'],
   closed: ['M2 2h12v12H2Z', 'M5 8h6'],
 };
+ICONS.suspended = ICONS.pause;
 
 function icon(name) {
   const svg = document.createElementNS(SVG, 'svg');
@@ -144,7 +145,7 @@ function icon(name) {
   return svg;
 }
 
-/** A status with its icon; the level is ok, warn, bad, info, wait, pause or closed. */
+/** A status with its icon; the level is ok, warn, bad, info, wait, pause, suspended or closed. */
 export function badge(level, ...children) {
   return h('span', { class: `badge ${level}` }, icon(level), h('span', {}, ...children));
 }
@@ -168,8 +169,8 @@ export function orderId(id) {
   return untrusted(id, { class: 'id' });
 }
 
-// Escapes invisible characters and those that change the writing direction.
-function printable(text) {
+/** Escapes invisible characters and those that change the writing direction. */
+export function printable(text) {
   return String(text).replace(
     /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu,
     (c) => (c === '\n' || c === '\t' ? c : `\\u{${c.codePointAt(0).toString(16).toUpperCase()}}`),

@@ -11,6 +11,7 @@ import { ordersView } from './views/orders.js';
 import { overviewView } from './views/overview.js';
 import { pausesView } from './views/pauses.js';
 import { shardsView } from './views/shards.js';
+import { pauseControl } from './views/suspensions.js';
 
 // Each view is a function of its URL parameters and the page. It returns its title and element, and
 // optionally show(overview), tick() (called every second), refresh() and close().
@@ -43,6 +44,7 @@ let toastTimer;
 const page = {
   now: () => Date.now() + clockOffsetMillis,
   notify,
+  overview: () => overview,
   refresh: () => view?.refresh?.(),
 };
 
@@ -119,6 +121,7 @@ function showLogIn(notice) {
   document.querySelectorAll('dialog').forEach((dialog) => dialog.close());
   $('navigation').hidden = true;
   $('find').replaceChildren();
+  $('pause').replaceChildren();
   $('stale').hidden = true;
   render($('connection'));
   render($('toast'));
@@ -130,6 +133,7 @@ function showLogIn(notice) {
 function start(moveFocus) {
   showUser();
   $('find').replaceChildren(findForm());
+  render($('pause'), pauseControl(page));
   following = new AbortController();
   followOverview(following.signal, receive, (isConnected) => {
     connected = isConnected;
@@ -143,6 +147,7 @@ function receive(received) {
   receivedAt = Date.now();
   clockOffsetMillis = new Date(received.at).getTime() - receivedAt;
   showConnection();
+  render($('pause'), pauseControl(page));
   view?.show?.(received);
 }
 

@@ -3,8 +3,10 @@ import { badge, emptyState, h, loading, render, table, untrusted, viewLink } fro
 import {
   compactMoney, formatDuration, formatMinute, formatNumber, pluralize, timeElement,
 } from '../format.js';
-import { instanceBadge, LONG_LAG_MILLIS, longestWatermarkLag, problems } from './status.js';
-import { pauseExpiryButton, suspensionList } from './suspensions.js';
+import {
+  instanceBadge, isAllPaused, LONG_LAG_MILLIS, longestWatermarkLag, problems, suspendedText,
+} from './status.js';
+import { suspensionList } from './suspensions.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -65,8 +67,7 @@ export function overviewView(parameters, page) {
     h(
       'section',
       { class: 'card two-thirds', 'aria-labelledby': 'suspensions' },
-      h('div', { class: 'head' },
-        h('h2', { id: 'suspensions' }, 'Pauses and holds'), pauseExpiryButton(page)),
+      h('h2', { id: 'suspensions' }, 'Pauses and holds'),
       suspensions,
     ),
     h('section', { class: 'card', 'aria-labelledby': 'instances' },
@@ -83,14 +84,15 @@ export function overviewView(parameters, page) {
     showLastHour(overview.lastHour);
   }
 
-  function showForecast({ from, ordersByMinute }) {
+  function showForecast({ from, ordersByMinute, within }) {
     const start = new Date(from).getTime();
     // Rounded down to whole minutes, so that the bars do not shift every second.
     const firstMinute = Math.floor(start / MINUTE) * MINUTE;
     forecast.show(
       ordersByMinute.map((_, i) => firstMinute + i * MINUTE),
       [ordersByMinute],
-      `${pluralize(sum(ordersByMinute), 'order')} until ${formatMinute(start + HOUR)}`,
+      `${pluralize(sum(ordersByMinute), 'order')} until ${formatMinute(start + HOUR)}${
+        suspendedPart(within.at(-1))}`,
     );
   }
 
@@ -143,31 +145,42 @@ function problemList(found) {
     : h('ul', {}, found.map(([level, content]) => h('li', {}, badge(level, content))));
 }
 
-function tileList({ at, pending, overdue, suspended, parked, unpublished, instances }) {
+function suspendedPart({ orders, suspended }) {
+  if (suspended.orders === 0) {
+    return '';
+  }
+  return suspended.orders === orders ? ', all of them paused' : `, ${formatNumber(suspended.orders)} of them paused`;
+}
+
+function tileList(overview) {
+  const { at, pending, overdue, suspended, parked, unpublished, instances } = overview;
   const lag = longestWatermarkLag({ instances });
   return [
     tile('pending', 'Pending', formatNumber(pending), 'orders awaiting payment',
       viewLink('orders', { state: 'PENDING' }, 'View pending orders')),
     tile('overdue', 'Overdue', formatNumber(overdue),
-      overdueBadge(overdue, suspended),
-      overdue + suspended > 0
+      overdueBadge(overview),
+      overdue + suspended.orders > 0
         && viewLink('orders', { state: 'PENDING', dueTo: at }, 'View overdue orders')),
     tile('parked', 'Parked', formatNumber(parked),
       parked > 0 ? badge('warn', 'not cancelled for now') : badge('ok', 'none'),
       parked > 0 && viewLink('pauses', {}, 'View parked orders')),
     tile('unpublished', 'Unpublished', formatNumber(unpublished), 'events waiting for Kafka'),
-    tile('watermark-lag', 'Watermark lag', lag === 0 ? '0' : formatDuration(lag),
-      lag > LONG_LAG_MILLIS ? badge('warn', 'orders are delayed') : 'no long delays',
-      viewLink('shards', {}, 'View by shard')),
+    isAllPaused(overview)
+      ? tile('watermark-lag', 'Watermark lag', '–', 'not needed while all expiry is paused',
+        viewLink('shards', {}, 'View by shard'))
+      : tile('watermark-lag', 'Watermark lag', lag === 0 ? '0' : formatDuration(lag),
+        lag > LONG_LAG_MILLIS ? badge('warn', 'orders are delayed') : 'no long delays',
+        viewLink('shards', {}, 'View by shard')),
   ];
 }
 
-function overdueBadge(overdue, suspended) {
-  if (overdue > 0) {
+function overdueBadge(overview) {
+  if (overview.overdue > 0) {
     return badge('bad', 'long past their deadline');
   }
-  return suspended > 0
-    ? badge('pause', `${formatNumber(suspended)} under a pause or hold`)
+  return overview.suspended.orders > 0
+    ? badge('suspended', suspendedText(overview))
     : badge('ok', 'none');
 }
 
@@ -185,20 +198,43 @@ function tile(name, title, figure, description, link) {
 function dueTable({ within, amountsAsOf, from }) {
   const currencies = [...new Set(within.flatMap(({ amounts }) => Object.keys(amounts)))].sort();
   const head = ['', ...within.map(({ minutes }) => ({ text: `${minutes} min`, class: 'number' }))];
+  const isAnySuspended = within.some(({ suspended }) => suspended.orders > 0);
   return [
     table('Orders and amounts due within the next hour', head, [
-      h('tr', {}, h('th', { scope: 'row' }, 'Orders'), within.map(({ minutes, orders }) =>
-        h('td', { class: 'number strong' }, viewLink('orders', {
-          state: 'PENDING',
-          dueFrom: from,
-          dueTo: new Date(new Date(from).getTime() + minutes * MINUTE).toISOString(),
-        }, formatNumber(orders))))),
-      currencies.map((currency) =>
-        h('tr', {}, h('th', { scope: 'row' }, untrusted(currency)), within.map(({ amounts }) =>
-          h('td', { class: 'number' }, compactMoney(amounts[currency] ?? 0, currency))))),
-    ], { class: 'compact' }),
+      dueRow('Due', within, ({ minutes, orders }) => viewLink('orders', {
+        state: 'PENDING',
+        dueFrom: from,
+        dueTo: new Date(new Date(from).getTime() + minutes * MINUTE).toISOString(),
+      }, formatNumber(orders))),
+      amountRows(currencies, within, ({ amounts }) => amounts),
+      isAnySuspended && dueRow('Paused or held', within, ({ suspended }) => formatNumber(suspended.orders)),
+      isAnySuspended && amountRows(currencies, within, ({ suspended }) => suspended.amounts),
+      dueRow('Likely to be cancelled', within, ({ expectedCancelled }) =>
+        (expectedCancelled ? `≈ ${formatNumber(expectedCancelled.orders)}` : unknown())),
+      amountRows(currencies, within, ({ expectedCancelled }) => expectedCancelled?.amounts),
+    ], { class: 'compact due' }),
+    h('p', { class: 'minor' }, 'Likely to be cancelled: by how orders ended whose deadlines passed in the last hour.',
+      within.some(({ expectedCancelled }) => !expectedCancelled) && ' Unknown where these are too few.'),
     h('p', { class: 'minor' }, amountsNote(amountsAsOf, currencies)),
   ];
+}
+
+function dueRow(title, within, cell) {
+  return h('tr', { class: 'group' }, h('th', { scope: 'row' }, title), within.map((window) =>
+    h('td', { class: 'number strong' }, cell(window))));
+}
+
+function amountRows(currencies, within, amountsOf) {
+  return currencies.map((currency) =>
+    h('tr', {}, h('th', { scope: 'row' }, untrusted(currency)), within.map((window) =>
+      h('td', { class: 'number' }, amountsOf(window)
+        ? compactMoney(amountsOf(window)[currency] ?? 0, currency)
+        : '–'))));
+}
+
+function unknown() {
+  return h('span', { title: 'Too few orders have ended recently.' }, '–',
+    h('span', { class: 'visually-hidden' }, 'unknown'));
 }
 
 function amountsNote(asOf, currencies) {

@@ -3,7 +3,7 @@ import { h, loading, render, table, untrusted } from '../dom.js';
 import { timeElement } from '../format.js';
 import { orderLink, pauseScope } from './labels.js';
 import { PAGE_SIZE, pagedList } from './paged-list.js';
-import { pauseExpiryButton, suspensionList } from './suspensions.js';
+import { suspensionList } from './suspensions.js';
 
 /** Everything that suspends expiry: pauses, shard holds and parked orders. */
 export function pausesView(parameters, page) {
@@ -36,8 +36,7 @@ export function pausesView(parameters, page) {
       'div',
       { class: 'view columns' },
       h('section', { class: 'card half', 'aria-labelledby': 'pauses' },
-        h('div', { class: 'head' }, h('h2', { id: 'pauses' }, 'Pauses in force'), pauseExpiryButton(page)),
-        pauses),
+        h('h2', { id: 'pauses' }, 'Pauses in force'), pauses),
       h('section', { class: 'card half', 'aria-labelledby': 'holds' },
         h('h2', { id: 'holds' }, 'Shard holds'), holds),
       h('section', { class: 'card wide', 'aria-labelledby': 'parked' },

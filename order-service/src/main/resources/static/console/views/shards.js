@@ -1,6 +1,6 @@
 import { badge, emptyState, fact, h, loading, render, table, untrusted } from '../dom.js';
 import { formatDuration, formatNumber, pluralize, timeElement } from '../format.js';
-import { instanceBadge, LONG_LAG_MILLIS, longestWatermarkLag, reportingInstances } from './status.js';
+import { instanceBadge, isAllPaused, LONG_LAG_MILLIS, longestWatermarkLag, reportingInstances } from './status.js';
 
 /** Clock differences below this are not worth reporting. */
 const CLOCK_TOLERANCE_MILLIS = 100;
@@ -43,7 +43,9 @@ function shardTable(overview) {
   const held = new Set(overview.holds.map((hold) => hold.shard));
   return [
     h('p', { class: 'minor' },
-      `${pluralize(rows.length, 'shard')}; longest watermark lag: ${formatLag(longestWatermarkLag(overview))}`),
+      `${pluralize(rows.length, 'shard')}; ${isAllPaused(overview)
+      ? 'no payment watermark is needed while all expiry is paused'
+      : `longest watermark lag: ${formatLag(longestWatermarkLag(overview))}`}`),
     table(
       'Shards',
       [

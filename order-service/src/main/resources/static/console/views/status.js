@@ -1,5 +1,5 @@
-import { badge, viewLink } from '../dom.js';
-import { pluralize } from '../format.js';
+import { badge, untrusted, viewLink } from '../dom.js';
+import { formatMoney, formatNumber, pluralize } from '../format.js';
 
 // The system's status, as derived from the overview.
 
@@ -8,7 +8,7 @@ export const LONG_LAG_MILLIS = 5_000;
 
 /** Problems that need an operator's attention, worst first, as pairs of badge level and content. */
 export function problems(overview) {
-  const { unservedShards, holds, stoppedTopics, overdue, parked, pauses } = overview;
+  const { unservedShards, holds, stoppedTopics, overdue, suspended, parked, pauses } = overview;
   const silent = overview.instances.filter((instance) => instance.silent);
   const reporting = reportingInstances(overview);
   const failing = [...new Set(reporting.flatMap(({ report }) => Object.keys(report.failingSeconds)))];
@@ -27,7 +27,9 @@ export function problems(overview) {
       pluralize(silent.length, 'instance is not reporting', 'instances are not reporting'))],
     parked > 0 && ['warn', viewLink('pauses', {},
       pluralize(parked, 'order is parked', 'orders are parked'))],
-    pauses.length > 0 && ['pause', viewLink('pauses', {}, pausedText(pauses))],
+    pauses.length > 0 && ['pause', viewLink('pauses', {}, pausedText(overview))],
+    suspended.orders > 0 && ['suspended', viewLink('orders', { state: 'PENDING', dueTo: overview.at },
+      suspendedText(overview))],
     rebuilding.length > 0 && ['wait', viewLink('shards', {},
       pluralize(rebuilding.length, 'shard is being rebuilt', 'shards are being rebuilt'))],
   ].filter(Boolean);
@@ -38,10 +40,47 @@ function heldShards(holds) {
   return holds.length === 1 ? `Shard ${shards} is` : `Shards ${shards} are`;
 }
 
-function pausedText(pauses) {
-  return pauses.some(({ channel }) => channel === null)
-    ? 'Expiry is paused: no order is cancelled'
-    : `Expiry is paused for ${pluralize(new Set(pauses.map(({ channel }) => channel)).size, 'channel')}`;
+/** Whether no order at all is cancelled, and so no payment is waited for. */
+export function isAllPaused({ pauses }) {
+  return pauses.some(({ channel }) => (channel ?? null) === null);
+}
+
+/** What is paused, in few words. */
+export function pausedText({ pauses }) {
+  if (isAllPaused({ pauses })) {
+    return 'Expiry is paused: no order is cancelled';
+  }
+  const channels = [...new Set(pauses.map(({ channel }) => channel))];
+  return channels.length === 1
+    ? ['Expiry is paused for channel ', untrusted(channels[0], { class: 'clipped' })]
+    : `Expiry is paused for ${pluralize(channels.length, 'channel')}`;
+}
+
+/** The orders past due that pauses or holds keep from being decided, with their amounts. */
+export function suspendedText({ suspended, pauses, holds }) {
+  const by = pauses.length === 0 ? 'by a shard hold'
+    : holds.length > 0 ? 'by pauses and shard holds'
+    : pauses.length > 1 ? 'by pauses' : 'by the pause';
+  return `${totalText(suspended)}, held ${by}`;
+}
+
+/** A number of orders and what they amount to. */
+export function totalText({ orders, amounts, complete = true }) {
+  return [
+    `${complete ? '' : 'at least '}${pluralize(orders, 'order')}`,
+    ...moneyTexts(amounts),
+  ].join(', ');
+}
+
+const MOST_CURRENCIES = 3;
+
+/** Amounts by currency as texts, the first few of them. */
+export function moneyTexts(amounts) {
+  const texts = Object.keys(amounts).sort().filter((currency) => Number(amounts[currency]) !== 0)
+    .map((currency) => formatMoney(amounts[currency], currency));
+  return texts.length <= MOST_CURRENCIES
+    ? texts
+    : [...texts.slice(0, MOST_CURRENCIES), `${formatNumber(texts.length - MOST_CURRENCIES)} more currencies`];
 }
 
 /** The longest time, in milliseconds, that a due order has been waiting for its watermark. */

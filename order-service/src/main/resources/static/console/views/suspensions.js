@@ -1,13 +1,33 @@
+import { get } from '../api.js';
 import { openChangeDialog, operatorButton } from '../dialog.js';
-import { badge, emptyState, h, untrusted } from '../dom.js';
-import { radioGroup, textField, timeField } from '../fields.js';
-import { fromLocalInput, relativeTime, timeElement } from '../format.js';
+import { badge, emptyState, h, loading, printable, render, untrusted, viewLink } from '../dom.js';
+import { newId, radioGroup, textField, timeField } from '../fields.js';
+import {
+  formatDuration, formatNumber, fromLocalInput, pluralize, relativeTime, timeElement,
+} from '../format.js';
 import { pauseScope } from './labels.js';
+import { isAllPaused, moneyTexts, pausedText, totalText } from './status.js';
 
 // Pauses and holds, with the changes that operators can make to them.
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+
+/** Beyond so many orders, the end of a pause has to be confirmed by typing their number. */
+const MOST_UNCONFIRMED = 1_000;
+
+/** Longer channels are cut off where a list offers them. */
+const MAX_OPTION_LENGTH = 60;
+
+/** In the header of every page: what is paused, and for operators the button to pause. */
+export function pauseControl(page) {
+  const overview = page.overview();
+  return [
+    overview !== null && overview.pauses.length > 0 && badge('pause', viewLink('pauses', {},
+      isAllPaused(overview) ? 'All expiry is paused' : pausedText(overview))),
+    operatorButton('Pause expiry…', () => pauseExpiry(page), { 'data-key': 'pause' }),
+  ];
+}
 
 /** A list of holds and pauses in force, or a text if there are none. */
 export function suspensionList(page, { holds = [], pauses = [] }, emptyText) {
@@ -63,40 +83,54 @@ function pauseItem(pause, page) {
   );
 }
 
-export function pauseExpiryButton(page) {
-  return operatorButton('Pause expiry…', () => pauseExpiry(page));
-}
-
 function pauseExpiry(page) {
+  const forecast = page.overview()?.forecast;
+  const known = (forecast?.channels ?? []).filter(({ channel }) => channel !== null);
+  const scope = scopeField(forecast, known);
+  const channel = textField('Channel', 'channel', { maxlength: '1000', on: { input: showEffect } });
+  const effect = h('div', { class: 'effect', 'aria-live': 'polite' });
+  const select = scope.querySelector('select');
+  select.addEventListener('input', showEffect);
+
+  function chosen() {
+    if (select.value === ALL) {
+      return null;
+    }
+    return select.value === ANOTHER
+      ? channel.querySelector('input').value
+      : known[Number(select.value)].channel;
+  }
+
+  function showEffect() {
+    channel.hidden = select.value !== ANOTHER;
+    render(effect, pauseEffect(chosen(), forecast, known));
+  }
+
+  showEffect();
   return openChangeDialog(page, {
     title: 'Pause expiry',
     description: 'While the pause is in force, no instance cancels the orders that it covers. Payments are still processed.',
     fields: [
-      radioGroup('Orders', 'scope', [['all', 'All orders'], ['channel', 'One channel']], 'all'),
-      textField('Channel', 'channel', { maxlength: '1000' }),
+      h('div', { class: 'pair' },
+        h('div', { class: 'field' }, scope, channel),
+        timeField('End automatically at (optional)', 'endsAt', null, [
+          ['in 15 min', 15 * MINUTE], ['in 1 h', HOUR], ['in 4 h', 4 * HOUR],
+        ], page.now)),
+      effect,
       radioGroup('Payment deadlines', 'deadlines', [
         ['keep', 'Keep deadlines: due orders are cancelled when the pause ends'],
         ['extend', 'Extend deadlines by the time that each order was paused'],
       ]),
-      timeField('End automatically at', 'endsAt', null, [
-        ['in 15 min', 15 * MINUTE], ['in 1 h', HOUR], ['in 4 h', 4 * HOUR],
-      ], page.now),
-      h('p', { class: 'hint' }, 'Without an end time, the pause stays in force until an operator ends it.'),
     ],
     confirm: 'Pause expiry',
     danger: true,
     path: '/api/v1/pauses',
     body: (data) => {
-      const channel = data.get('channel');
-      const oneChannel = data.get('scope') === 'channel';
-      if (oneChannel && channel === '') {
+      if (chosen() === '') {
         throw new Error('Enter a channel.');
       }
-      if (!oneChannel && channel !== '') {
-        throw new Error('Select “One channel”, or clear the channel to pause all orders.');
-      }
       return {
-        channel: oneChannel ? channel : null,
+        channel: chosen(),
         moveDeadlines: data.get('deadlines') === 'extend',
         endsAt: fromLocalInput(data.get('endsAt')),
       };
@@ -105,17 +139,115 @@ function pauseExpiry(page) {
   });
 }
 
+const ALL = 'all';
+const ANOTHER = 'another';
+
+function scopeField(forecast, known) {
+  const id = newId('scope');
+  const hour = forecast?.within.at(-1);
+  return h(
+    'div',
+    { class: 'field' },
+    h('label', { for: id }, 'Orders'),
+    h('select', { id, name: 'scope' },
+      h('option', { value: ALL }, `All orders${hour ? ` (${formatNumber(hour.orders)} due within the hour)` : ''}`),
+      known.map(({ channel, orders }, i) =>
+        h('option', { value: String(i) }, `Channel ${optionText(channel)} (${formatNumber(orders)})`)),
+      h('option', { value: ANOTHER }, 'Another channel…')),
+  );
+}
+
+function optionText(channel) {
+  const text = printable(channel);
+  return text.length > MAX_OPTION_LENGTH ? `${text.slice(0, MAX_OPTION_LENGTH)}…` : text;
+}
+
+// What a pause would hold within the next hour.
+function pauseEffect(channel, forecast, known) {
+  if (channel === '' || !forecast) {
+    return null;
+  }
+  const due = channel === null
+    ? forecast.within.at(-1)
+    : known.find((one) => one.channel === channel);
+  if (!due) {
+    return badge('warn', 'No order that comes due within the next hour has the channel ',
+      untrusted(channel), '. Check its spelling: the pause covers nothing else.');
+  }
+  return h('p', {}, 'The pause covers ', h('strong', {}, pluralize(due.orders, 'order')),
+    moneyTexts(due.amounts).length > 0 && [' worth ', h('strong', {}, moneyTexts(due.amounts).join(', '))],
+    due.orders === 1 ? ' that comes' : ' that come',
+    ' due within the next hour, unless paid before, and those created meanwhile.');
+}
+
 function endPause(pause, page) {
+  const shown = h('div', { class: 'effect', 'aria-live': 'polite' },
+    loading('Counting the orders that the pause holds'));
+  const confirmation = h('div');
+  // What has to be typed: undefined until the effect is known, null for nothing.
+  let typed;
+
+  function ask(text, label) {
+    typed = text;
+    render(confirmation, text !== null && textField(label, 'confirmation', { inputmode: 'numeric', required: true }));
+  }
+
+  get(`/api/v1/pauses/${pause.id}/effect`).then(
+    (effect) => {
+      render(shown, endEffect(effect, page.now()));
+      const { orders, complete } = effect.cancelled;
+      const many = orders > MOST_UNCONFIRMED || !complete;
+      ask(many ? String(orders) : null, `To confirm, type the number of orders: ${orders}`);
+    },
+    (error) => {
+      render(shown, badge('warn', `The orders that the pause holds could not be counted: ${error.message}`));
+      ask(String(pause.id), `To end it nevertheless, type the number of the pause: ${pause.id}`);
+    },
+  );
+
   return openChangeDialog(page, {
     title: `End pause ${pause.id}`,
-    description: pause.movesDeadlines
-      ? 'Orders that became due during the pause have their deadlines extended. Those still unpaid at the new deadline are cancelled.'
-      : 'Orders that became due during the pause are cancelled immediately, unless they have been paid.',
+    description: ['Covers ', pauseScope(pause.channel), '; in force since ', timeElement(pause.beganAt), '.'],
+    fields: [shown, confirmation],
     confirm: 'End pause',
     danger: true,
     path: `/api/v1/pauses/${pause.id}/end`,
+    body: (data) => {
+      if (typed === undefined) {
+        throw new Error('The orders are still being counted.');
+      }
+      if (typed !== null && data.get('confirmation').replace(/\D/g, '') !== typed) {
+        throw new Error(`Type ${typed} to confirm.`);
+      }
+      return {};
+    },
     done: () => `Pause ${pause.id} has ended.`,
   });
+}
+
+// What the end of a pause does to the orders that it holds.
+function endEffect({ cancelled, moved, suspended, maxPerSecond }, now) {
+  return [
+    cancelled.orders > 0
+      ? h('p', {}, badge('bad', h('strong', {}, totalText(cancelled)),
+          cancelled.orders === 1 ? ' is cancelled at once' : ' are cancelled at once'),
+        ' unless payments for them are found. The earliest deadline was ', timeElement(cancelled.earliest),
+        ` (${relativeTime(cancelled.earliest, now)}). `, rate(cancelled, maxPerSecond))
+      : h('p', {}, badge('ok', 'No order is cancelled at once')),
+    moved.orders > 0 && h('p', {}, h('strong', {}, totalText(moved)),
+      moved.orders === 1 ? ' that came due gets' : ' that came due get',
+      ' a later deadline instead, by the time that each was paused. The first of them is due ',
+      relativeTime(moved.earliest, now), ', at ', timeElement(moved.earliest), '.'),
+    suspended.orders > 0 && h('p', {}, h('strong', {}, totalText(suspended)),
+      suspended.orders === 1 ? ' stays' : ' stay', ' held by another pause or a shard hold.'),
+  ];
+}
+
+function rate({ orders }, maxPerSecond) {
+  return maxPerSecond === null || maxPerSecond === undefined
+    ? 'Nothing limits their rate (order-timeout.expiry.max-rate): usually thousands are cancelled per second.'
+    : `At most ${formatNumber(maxPerSecond)} are cancelled per second, so it takes about ${
+      formatDuration(Math.max(1, Math.ceil(orders / maxPerSecond)) * 1_000)}.`;
 }
 
 function liftHold(hold, page) {

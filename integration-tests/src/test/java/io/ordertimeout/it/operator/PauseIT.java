@@ -68,8 +68,123 @@ class PauseIT {
     assertThat(blocker.at("/pauseId").asLong()).isEqualTo(Long.parseLong(pause));
     assertThat(blocker.at("/channel").asString()).isEqualTo("web");
 
+    assertThat(late("true")).isZero();
+    long inTime = late("false");
     service.endPause(pause);
     scenario.outcomes().awaitCancelled("web");
+    await("its lateness").atMost(PATIENCE).until(() -> late("true") == 1);
+    assertThat(late("false")).isEqualTo(inTime);
+  }
+
+  /** The cancellations whose lateness was measured, of orders that a pause has delayed or not. */
+  private long late(String paused) {
+    return service.timers("order.timeout.lateness", "paused", paused);
+  }
+
+  @Test
+  void theEndOfAPauseIsForetold() {
+    // Orders of a shard without an owner, which no instance decides.
+    scenario
+        .database()
+        .execute(
+            """
+            insert into order_deadline (
+              order_id, shard, state, created_at, deadline, channel, amount, currency)
+            select 'foretold-' || i, 9, 'PENDING', clock_timestamp() - interval '1 hour',
+              clock_timestamp() + make_interval(secs => 2 - 300 * (i % 2)), 'foretold', 1.5,
+              case when i % 3 = 0 then 'USD' else 'EUR' end
+            from generate_series(1, 12) as g(i)
+            """);
+    String keeping = service.pause(Map.of("channel", "foretold", "moveDeadlines", false));
+    JsonNode kept =
+        await("orders past due")
+            .atMost(PATIENCE)
+            .until(() -> effect(keeping), e -> e.at("/cancelled/orders").asInt() == 12);
+    assertThat(kept.at("/cancelled/complete").asBoolean()).isTrue();
+    assertThat(kept.at("/cancelled/amounts/EUR").asDecimal()).isEqualByComparingTo("12");
+    assertThat(kept.at("/cancelled/amounts/USD").asDecimal()).isEqualByComparingTo("6");
+    assertThat(Instant.parse(kept.at("/cancelled/earliest").asString()))
+        .isBefore(Instant.now().minusSeconds(250));
+    assertThat(kept.at("/maxPerSecond").isNull()).isTrue();
+
+    // Another pause suspends them, too, so that the end of either has no effect.
+    String moving = service.pause(Map.of("channel", "foretold", "moveDeadlines", true));
+    assertThat(effect(keeping).at("/suspended/orders").asInt()).isEqualTo(12);
+    assertThat(effect(moving).at("/suspended/orders").asInt()).isEqualTo(12);
+    service.endPause(keeping);
+    scenario
+        .database()
+        .execute(
+            "update order_deadline set deadline = clock_timestamp() where order_id = 'foretold-2'");
+    // Only this order was due after the pause began.
+    JsonNode moved = effect(moving);
+    assertThat(moved.at("/moved/orders").asInt()).isEqualTo(1);
+    assertThat(Instant.parse(moved.at("/moved/earliest").asString()))
+        .isAfter(Scenario.in(Duration.ofSeconds(-1)));
+    assertThat(moved.at("/cancelled/orders").asInt()).isEqualTo(11);
+
+    await("the amount on display")
+        .atMost(PATIENCE)
+        .until(
+            () -> service.gauge("order.timeout.suspended.amount", "currency", "USD"), n -> n == 6);
+    JsonNode suspended = service.http().viewer().get("/api/v1/overview").json().path("suspended");
+    assertThat(suspended.path("orders").asInt()).isEqualTo(12);
+    scenario.database().execute("delete from order_deadline where shard >= 7");
+    service.endPause(moving);
+    Http viewer = service.http().viewer();
+    assertThat(viewer.get("/api/v1/pauses/" + moving + "/effect").status()).isEqualTo(409);
+    assertThat(viewer.get("/api/v1/pauses/77777/effect").status()).isEqualTo(404);
+  }
+
+  private JsonNode effect(String pause) {
+    return service.http().viewer().get("/api/v1/pauses/" + pause + "/effect").assertOk().json();
+  }
+
+  @Test
+  void theForecastKnowsWhatIsPausedAndWhatIsLikelyToBePaid() {
+    // Orders whose deadlines passed half an hour ago: one of four was cancelled.
+    scenario
+        .database()
+        .execute(
+            """
+            insert into order_deadline (
+              order_id, shard, state, created_at, registered_at, deadline, decided_at, decided_by)
+            select 'past-' || i, 0, case i % 4 when 0 then 'CANCELLED' else 'PAID' end,
+              d - interval '1 hour', d - interval '1 hour', d,
+              case i % 4 when 0 then d else d - interval '1 second' end,
+              case i % 4 when 0 then 'EXPIRY' else 'PAYMENT' end
+            from generate_series(1, 40) as i,
+              (values (clock_timestamp() - interval '30 min')) as x(d)
+            """);
+    for (int i = 0; i < 8; i++) {
+      create("due-" + i, i < 4 ? "paused" : "other", Scenario.in(Duration.ofMinutes(50)));
+    }
+    JsonNode hour =
+        await("the forecast")
+            .atMost(PATIENCE)
+            .until(this::hour, h -> h.at("/expectedCancelled/orders").asInt() == 2);
+    assertThat(hour.at("/orders").asInt()).isEqualTo(8);
+    assertThat(hour.at("/suspended/orders").asInt()).isZero();
+    String channel = service.pause(Map.of("channel", "paused", "moveDeadlines", false));
+    assertThat(hour().at("/suspended/orders").asInt()).isEqualTo(4);
+    assertThat(hour().at("/expectedCancelled/orders").asInt()).isEqualTo(1);
+    String all = service.pause(Map.of("moveDeadlines", false));
+    assertThat(hour().at("/suspended/orders").asInt()).isEqualTo(8);
+    assertThat(hour().at("/expectedCancelled/orders").asInt()).isZero();
+    JsonNode channels = service.http().viewer().get("/api/v1/forecast").json().path("channels");
+    assertThat(channels)
+        .extracting(c -> c.path("channel").asString() + " " + c.path("orders").asInt())
+        .contains("paused 4", "other 4");
+    service.endPause(all);
+    service.endPause(channel);
+    for (int i = 0; i < 8; i++) {
+      scenario.shop().paid("due-" + i, "p");
+      scenario.awaitState("due-" + i, "PAID");
+    }
+  }
+
+  private JsonNode hour() {
+    return service.http().viewer().get("/api/v1/forecast").json().at("/within/3");
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import io.ordertimeout.orders.OrderServiceApplication;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -184,6 +185,11 @@ public final class Service implements Instance, AutoCloseable {
   /** The sum of a gauge over those of its series that have the tags. */
   public double gauge(String name, String... tags) {
     return meters().find(name).tags(tags).gauges().stream().mapToDouble(Gauge::value).sum();
+  }
+
+  /** How often timers have recorded, over those of their series that have the tags. */
+  public long timers(String name, String... tags) {
+    return meters().find(name).tags(tags).timers().stream().mapToLong(Timer::count).sum();
   }
 
   /** The sum of a counter over those of its series that have the tags. */
