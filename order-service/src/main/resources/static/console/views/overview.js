@@ -196,7 +196,7 @@ function tile(name, title, figure, description, link) {
 }
 
 function dueTable({ within, amountsAsOf, from }) {
-  const currencies = [...new Set(within.flatMap(({ amounts }) => Object.keys(amounts)))].sort();
+  const currencies = [...new Set(within.flatMap(({ amounts }) => amounts.map(({ currency }) => currency)))].sort();
   const head = ['', ...within.map(({ minutes }) => ({ text: `${minutes} min`, class: 'number' }))];
   const isAnySuspended = within.some(({ suspended }) => suspended.orders > 0);
   return [
@@ -228,8 +228,12 @@ function amountRows(currencies, within, amountsOf) {
   return currencies.map((currency) =>
     h('tr', {}, h('th', { scope: 'row' }, untrusted(currency)), within.map((window) =>
       h('td', { class: 'number' }, amountsOf(window)
-        ? compactMoney(amountsOf(window)[currency] ?? 0, currency)
+        ? compactMoney(amountOf(amountsOf(window), currency), currency)
         : '–'))));
+}
+
+function amountOf(amounts, wanted) {
+  return amounts.find(({ currency }) => currency === wanted)?.value ?? 0;
 }
 
 function unknown() {

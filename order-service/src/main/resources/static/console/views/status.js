@@ -74,10 +74,10 @@ export function totalText({ orders, amounts, complete = true }) {
 
 const MOST_CURRENCIES = 3;
 
-/** Amounts by currency as texts, the first few of them. */
+/** Amounts as texts, the first few of them. */
 export function moneyTexts(amounts) {
-  const texts = Object.keys(amounts).sort().filter((currency) => Number(amounts[currency]) !== 0)
-    .map((currency) => formatMoney(amounts[currency], currency));
+  const texts = amounts.filter(({ value }) => Number(value) !== 0)
+    .map(({ value, currency }) => formatMoney(value, currency));
   return texts.length <= MOST_CURRENCIES
     ? texts
     : [...texts.slice(0, MOST_CURRENCIES), `${formatNumber(texts.length - MOST_CURRENCIES)} more currencies`];

@@ -2,6 +2,7 @@ package io.ordertimeout.it.console;
 
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
@@ -37,14 +38,18 @@ class ConsolePausesIT {
       visit.dialog().getByLabel("Keep deadlines").check();
       visit.because("the payment provider is down").confirm("Pause expiry");
       assertThat(visit.page().locator(".status")).containsText("no order is cancelled");
+      assertThat(visit.page().locator("#pause")).containsText("All expiry is paused");
       Instant deadline = Scenario.in(Duration.ofSeconds(1));
       scenario.create("held", 0, deadline);
       scenario.awaitPast(deadline);
       assertThat(visit.page().locator("[data-tile=overdue]"))
-          .containsText("1 under a pause or hold");
+          .containsText("1 order, held by the pause");
+      assertThat(visit.page().locator(".status .bad")).hasCount(0);
+      assertThat(visit.figure("watermark-lag")).hasText("–");
       assertThat(scenario.database().state("held")).isEqualTo("PENDING");
 
       visit.button("End pause 1").click();
+      assertThat(visit.dialog()).containsText("1 order is cancelled at once");
       visit.because("it is up again").confirm("End pause");
       scenario.outcomes().awaitCancelled("held");
       assertThat(visit.page().locator(".status")).containsText("Operating normally");
@@ -62,7 +67,7 @@ class ConsolePausesIT {
     try (Visit visit = console.visit()) {
       visit.openAsOperator("pauses");
       visit.button("Pause expiry").click();
-      visit.dialog().getByLabel("One channel").check();
+      visit.dialog().getByLabel("Orders").selectOption("Another channel…");
       visit.dialog().getByLabel("Extend deadlines").check();
       visit.dialog().getByText("in 4 h").click();
       visit.because("store <closed> é 漢").press("Pause expiry");
@@ -71,7 +76,15 @@ class ConsolePausesIT {
           .dialog()
           .getByLabel("Channel", new Locator.GetByLabelOptions().setExact(true))
           .fill("store");
+      assertThat(visit.dialog())
+          .containsText("No order that comes due within the next hour has the channel store");
+      visit.page().setViewportSize(390, 844);
+      assertThat(visit.dialog().getByText("Cancel")).isInViewport();
+      visit.page().setViewportSize(1366, 768);
+      assertThat(visit.dialog().evaluate("dialog => dialog.scrollHeight - dialog.clientHeight"))
+          .isEqualTo(0);
       visit.confirm("Pause expiry");
+      assertThat(visit.page().locator("#pause")).containsText("paused for channel store");
 
       Locator item = visit.page().locator(".item");
       assertThat(item).containsText("Paused: channel store");
@@ -86,6 +99,66 @@ class ConsolePausesIT {
       visit.go("order?id=of%20the%20store");
       assertThat(visit.page().locator(".waiting"))
           .containsText("Pause 1 suspends expiry for channel store");
+    }
+  }
+
+  @Test
+  void theEndOfAPauseStatesWhatItDoesAndIsConfirmedIfItIsMuch() {
+    // Orders of a shard without an owner, which no instance decides.
+    scenario
+        .database()
+        .execute(
+            """
+            insert into order_deadline (
+              order_id, shard, state, created_at, deadline, channel, amount, currency)
+            select 'late-' || i, 9, 'PENDING', clock_timestamp() - interval '2 hours',
+              clock_timestamp() - interval '1 hour', 'web', 2.5, 'EUR'
+            from generate_series(1, 1200) as i
+            """);
+    scenario
+        .shop()
+        .created(
+            "due later",
+            Map.of(
+                "timeout",
+                "PT40M",
+                "channel",
+                "web",
+                "amount",
+                Map.of("value", 12.5, "currency", "EUR")));
+    String channel = "Channel web (1)";
+    try (Visit visit = console.visit()) {
+      visit.openAsOperator("audit");
+      await("the channel in the dialog")
+          .atMost(Duration.ofMinutes(1))
+          .until(
+              () ->
+                  console
+                      .service()
+                      .http()
+                      .viewer()
+                      .get("/api/v1/forecast")
+                      .json()
+                      .at("/channels/0/channel")
+                      .asString("")
+                      .equals("web"));
+      visit.page().reload();
+      visit.awaitLive().button("Pause expiry").click();
+      visit.dialog().getByLabel("Orders").selectOption(channel);
+      assertThat(visit.dialog()).containsText("The pause covers 1 order worth €12.50");
+      visit.dialog().getByLabel("Keep deadlines").check();
+      visit.because("too many").confirm("Pause expiry");
+
+      visit.go("pauses");
+      visit.button("End pause 1").click();
+      assertThat(visit.dialog())
+          .containsText("1,200 orders, €3,000.00 are cancelled at once unless payments");
+      visit.because("enough").dialog().getByLabel("To confirm").fill("120");
+      visit.press("End pause");
+      assertThat(visit.dialogError()).containsText("Type 1200 to confirm");
+      visit.dialog().getByLabel("To confirm").fill("1,200");
+      visit.confirm("End pause");
+      assertThat(visit.page().locator("main")).containsText("Expiry is not paused.");
     }
   }
 
@@ -118,24 +191,21 @@ class ConsolePausesIT {
       Page page = visit.page();
       page.reload();
       visit.awaitLive();
-      // Skips the page header.
       page.keyboard().press("Tab");
       assertThat(page.locator(":focus")).hasText("Skip to content");
-      page.keyboard().press("Enter");
-      assertThat(page.locator(":focus")).hasText("Overview");
-
       tabTo(visit, "Pause expiry…");
       page.keyboard().press("Enter");
       assertThat(visit.dialog()).isVisible();
-      assertThat(visit.dialog().getByLabel("All orders")).isFocused();
+      assertThat(visit.dialog().getByLabel("Orders")).isFocused();
       page.keyboard().press("Escape");
       assertThat(visit.dialog()).hasCount(0);
       assertThat(visit.button("Pause expiry")).isFocused();
 
       page.keyboard().press("Enter");
-      assertThat(visit.dialog().getByLabel("All orders")).isFocused();
-      page.keyboard().press("Tab");
-      page.keyboard().press("Tab");
+      assertThat(visit.dialog().getByLabel("Orders")).isFocused();
+      while (!"deadlines".equals(page.evaluate("() => document.activeElement.name"))) {
+        page.keyboard().press("Tab");
+      }
       page.keyboard().press("Space");
       assertThat(visit.dialog().getByLabel("Keep deadlines")).isChecked();
       page.keyboard().press("ArrowDown");
@@ -154,6 +224,7 @@ class ConsolePausesIT {
       tabTo(visit, "End pause");
       page.keyboard().press("Enter");
       assertThat(visit.dialog().getByLabel("Reason")).isFocused();
+      assertThat(visit.dialog()).containsText("No order is cancelled at once");
       page.keyboard().type("done");
       page.keyboard().press("Tab");
       page.keyboard().press("Tab");

@@ -101,8 +101,9 @@ class PauseIT {
             .atMost(PATIENCE)
             .until(() -> effect(keeping), e -> e.at("/cancelled/orders").asInt() == 12);
     assertThat(kept.at("/cancelled/complete").asBoolean()).isTrue();
-    assertThat(kept.at("/cancelled/amounts/EUR").asDecimal()).isEqualByComparingTo("12");
-    assertThat(kept.at("/cancelled/amounts/USD").asDecimal()).isEqualByComparingTo("6");
+    assertThat(kept.at("/cancelled/amounts"))
+        .extracting(amount -> amount.path("value").asString() + amount.path("currency").asString())
+        .containsExactly("12.0EUR", "6.0USD");
     assertThat(Instant.parse(kept.at("/cancelled/earliest").asString()))
         .isBefore(Instant.now().minusSeconds(250));
     assertThat(kept.at("/maxPerSecond").isNull()).isTrue();
@@ -159,18 +160,21 @@ class PauseIT {
     for (int i = 0; i < 8; i++) {
       create("due-" + i, i < 4 ? "paused" : "other", Scenario.in(Duration.ofMinutes(50)));
     }
+    // A wheel may contain an order of another test until it is retried.
     JsonNode hour =
         await("the forecast")
             .atMost(PATIENCE)
             .until(this::hour, h -> h.at("/expectedCancelled/orders").asInt() == 2);
-    assertThat(hour.at("/orders").asInt()).isEqualTo(8);
     assertThat(hour.at("/suspended/orders").asInt()).isZero();
     String channel = service.pause(Map.of("channel", "paused", "moveDeadlines", false));
     assertThat(hour().at("/suspended/orders").asInt()).isEqualTo(4);
     assertThat(hour().at("/expectedCancelled/orders").asInt()).isEqualTo(1);
     String all = service.pause(Map.of("moveDeadlines", false));
-    assertThat(hour().at("/suspended/orders").asInt()).isEqualTo(8);
-    assertThat(hour().at("/expectedCancelled/orders").asInt()).isZero();
+    JsonNode paused = hour();
+    assertThat(paused.at("/suspended/orders").asInt())
+        .isEqualTo(paused.at("/orders").asInt())
+        .isGreaterThanOrEqualTo(8);
+    assertThat(paused.at("/expectedCancelled/orders").asInt()).isZero();
     JsonNode channels = service.http().viewer().get("/api/v1/forecast").json().path("channels");
     assertThat(channels)
         .extracting(c -> c.path("channel").asString() + " " + c.path("orders").asInt())

@@ -3,8 +3,8 @@ package io.ordertimeout.orders.operator;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.deadline.PastDueOrders;
 import io.ordertimeout.orders.deadline.PastDueOrders.EndOfPause;
-import io.ordertimeout.orders.deadline.PastDueOrders.Total;
 import io.ordertimeout.orders.operator.status.InstanceReports;
+import io.ordertimeout.orders.operator.status.Overview.Counted;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.suspension.ExpiryPauses;
 import io.ordertimeout.orders.suspension.ExpiryPauses.Pause;
@@ -28,7 +28,7 @@ public class PauseEffects {
    *     not limited
    */
   public record Effect(
-      Total cancelled, Total moved, Total suspended, @Nullable Long maxPerSecond) {}
+      Counted cancelled, Counted moved, Counted suspended, @Nullable Long maxPerSecond) {}
 
   private final ExpiryPauses pauses;
   private final PastDueOrders pastDue;
@@ -64,9 +64,9 @@ public class PauseEffects {
     }
     EndOfPause effect = pastDue.endOfPause(id);
     return new Effect(
-        effect.cancelled(),
-        effect.moved(),
-        effect.suspended(),
+        Counted.of(effect.cancelled()),
+        Counted.of(effect.moved()),
+        Counted.of(effect.suspended()),
         maxRate == 0 ? null : maxRate * Math.max(1, reports.present()));
   }
 }

@@ -7,8 +7,8 @@ import java.math.RoundingMode;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
@@ -51,19 +51,19 @@ class CancellationEstimate {
    * @param due the orders that come due within each of the windows and that nothing suspends, at
    *     least up to the wanted window
    * @param window the number of the window
-   * @return null if too few orders are known by which to estimate
+   * @return empty if too few orders are known by which to estimate
    */
-  static Overview.@Nullable Due expected(List<Overview.Due> due, int window, List<Share> shares) {
+  static Optional<Due> expected(List<Due> due, int window, List<Share> shares) {
     double orders = 0;
     Map<String, BigDecimal> amounts = new TreeMap<>();
     for (int i = 0; i <= window; i++) {
-      Overview.Due more = i == 0 ? due.get(0) : due.get(i).minus(due.get(i - 1));
+      Due more = i == 0 ? due.get(0) : due.get(i).minus(due.get(i - 1));
       if (more.orders() == 0) {
         continue;
       }
       Double share = shares.get(i).cancelled();
       if (share == null || shares.get(i).orders() < FEWEST_ORDERS) {
-        return null;
+        return Optional.empty();
       }
       orders += more.orders() * share;
       more.amounts()
@@ -76,6 +76,6 @@ class CancellationEstimate {
                           .setScale(amount.scale(), RoundingMode.HALF_EVEN),
                       BigDecimal::add));
     }
-    return new Overview.Due(Math.round(orders), amounts);
+    return Optional.of(new Due(Math.round(orders), amounts));
   }
 }

@@ -1,6 +1,7 @@
 package io.ordertimeout.orders.operator.status;
 
 import io.ordertimeout.orders.deadline.CancellationShares;
+import io.ordertimeout.orders.deadline.Money;
 import io.ordertimeout.orders.deadline.PastDueOrders;
 import io.ordertimeout.orders.intake.IntakeStops;
 import io.ordertimeout.orders.operator.status.InstanceReport.ChannelReport;
@@ -55,7 +56,7 @@ public class Overview {
       Instant at,
       long pending,
       long overdue,
-      PastDueOrders.Total suspended,
+      Counted suspended,
       long parked,
       long unpublished,
       Forecast forecast,
@@ -92,7 +93,7 @@ public class Overview {
    *
    * @param minutes the number of minutes
    * @param orders the number of orders
-   * @param amounts their amounts, by currency
+   * @param amounts the sums of their amounts, one for each currency
    * @param suspended those of them that a pause or hold in force covers
    * @param expectedCancelled how many of the others are likely to be cancelled, by how the orders
    *     ended whose deadlines passed within the last hour; null if these are too few
@@ -100,34 +101,38 @@ public class Overview {
   public record Window(
       int minutes,
       long orders,
-      Map<String, BigDecimal> amounts,
-      Due suspended,
-      @Nullable Due expectedCancelled) {}
+      List<Money> amounts,
+      Some suspended,
+      @Nullable Some expectedCancelled) {}
 
   /**
-   * A number of orders.
+   * Some orders.
    *
    * @param orders how many they are
-   * @param amounts their amounts, by currency
+   * @param amounts the sums of their amounts, one for each currency
    */
-  public record Due(long orders, Map<String, BigDecimal> amounts) {
+  public record Some(long orders, List<Money> amounts) {
 
-    Due minus(Due other) {
-      Map<String, BigDecimal> rest = new TreeMap<>();
-      amounts.forEach(
-          (currency, amount) ->
-              rest.put(
-                  currency,
-                  amount
-                      .subtract(other.amounts.getOrDefault(currency, BigDecimal.ZERO))
-                      .max(BigDecimal.ZERO)));
-      return new Due(Math.max(0, orders - other.orders), rest);
+    private static Some of(Due due) {
+      return new Some(due.orders(), Money.listOf(due.amounts()));
     }
+  }
 
-    Due plus(Due other) {
-      Map<String, BigDecimal> sum = new TreeMap<>(amounts);
-      other.amounts.forEach((currency, amount) -> sum.merge(currency, amount, BigDecimal::add));
-      return new Due(orders + other.orders, sum);
+  /**
+   * Orders that are counted up to a limit.
+   *
+   * @param orders how many they are, or at least are
+   * @param complete whether all of them are counted
+   * @param amounts the sums of their amounts, one for each currency
+   * @param earliest the earliest of their deadlines; null if there are none
+   */
+  public record Counted(
+      long orders, boolean complete, List<Money> amounts, @Nullable Instant earliest) {
+
+    /** Creates it as the API states it. */
+    public static Counted of(PastDueOrders.Total total) {
+      return new Counted(
+          total.orders(), total.complete(), Money.listOf(total.amounts()), total.earliest());
     }
   }
 
@@ -136,9 +141,9 @@ public class Overview {
    *
    * @param channel the channel; null if the orders state none
    * @param orders how many they are
-   * @param amounts their amounts, by currency
+   * @param amounts the sums of their amounts, one for each currency
    */
-  public record Channel(@Nullable String channel, long orders, Map<String, BigDecimal> amounts) {}
+  public record Channel(@Nullable String channel, long orders, List<Money> amounts) {}
 
   /**
    * An instance.
@@ -194,7 +199,7 @@ public class Overview {
         clock.now(),
         present.stream().flatMap(r -> r.shards().stream()).mapToLong(ShardReport::pending).sum(),
         overdue.overdue(),
-        overdue.suspended(),
+        Counted.of(overdue.suspended()),
         present.stream().mapToLong(InstanceReport::parked).sum(),
         present.stream().mapToLong(InstanceReport::unpublished).sum(),
         forecast(present, paused),
@@ -272,9 +277,9 @@ public class Overview {
                     new Window(
                         InstanceReport.WINDOWS.get(i),
                         due.get(i).orders(),
-                        due.get(i).amounts(),
-                        suspended.get(i),
-                        CancellationEstimate.expected(free, i, shares)))
+                        Money.listOf(due.get(i).amounts()),
+                        Some.of(suspended.get(i)),
+                        CancellationEstimate.expected(free, i, shares).map(Some::of).orElse(null)))
             .toList();
     return new Forecast(clock.now(), within, orders, asOf, amounts, channels(channels));
   }
@@ -323,7 +328,7 @@ public class Overview {
                 new Channel(
                     entry.getKey().orElse(null),
                     entry.getValue().orders(),
-                    entry.getValue().amounts()))
+                    Money.listOf(entry.getValue().amounts())))
         .sorted(Comparator.comparing(Channel::orders).reversed())
         .limit(DueByChannel.MOST_CHANNELS)
         .toList();

@@ -3,7 +3,6 @@ package io.ordertimeout.orders.operator.status;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ordertimeout.orders.deadline.CancellationShares.Share;
-import io.ordertimeout.orders.operator.status.Overview.Due;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
@@ -23,22 +22,22 @@ class CancellationEstimateTest {
     List<Due> due = List.of(due(10, "100.00"), due(110, "1100.00"), due(110, "1100.00"));
 
     assertThat(CancellationEstimate.expected(due, 0, SHARES))
-        .isEqualTo(new Due(8, Map.of("EUR", new BigDecimal("80.00"))));
+        .contains(new Due(8, Map.of("EUR", new BigDecimal("80.00"))));
     assertThat(CancellationEstimate.expected(due, 1, SHARES))
-        .isEqualTo(new Due(48, Map.of("EUR", new BigDecimal("480.00"))));
+        .contains(new Due(48, Map.of("EUR", new BigDecimal("480.00"))));
     // Nothing comes due in the interval whose share is not known.
     assertThat(CancellationEstimate.expected(due, 2, SHARES))
-        .isEqualTo(new Due(48, Map.of("EUR", new BigDecimal("480.00"))));
+        .contains(new Due(48, Map.of("EUR", new BigDecimal("480.00"))));
   }
 
   @Test
   void nothingIsExpectedByFewOrNoOrders() {
     List<Due> due = List.of(due(1, "1"), due(1, "1"), due(2, "2"), due(2, "2"));
 
-    assertThat(CancellationEstimate.expected(due, 1, SHARES)).isNotNull();
-    assertThat(CancellationEstimate.expected(due, 2, SHARES)).isNull();
+    assertThat(CancellationEstimate.expected(due, 1, SHARES)).isPresent();
+    assertThat(CancellationEstimate.expected(due, 2, SHARES)).isEmpty();
     assertThat(CancellationEstimate.expected(List.of(due(0, "0")), 0, SHARES))
-        .isEqualTo(new Due(0, Map.of()));
+        .contains(new Due(0, Map.of()));
   }
 
   private static Due due(long orders, String amount) {
