@@ -209,11 +209,11 @@ function dueTable({ within, amountsAsOf, from }) {
       amountRows(currencies, within, ({ amounts }) => amounts),
       isAnySuspended && dueRow('Paused or held', within, ({ suspended }) => formatNumber(suspended.orders)),
       isAnySuspended && amountRows(currencies, within, ({ suspended }) => suspended.amounts),
-      dueRow('Likely to be cancelled', within, ({ expectedCancelled }) =>
+      dueRow('Likely cancelled', within, ({ expectedCancelled }) =>
         (expectedCancelled ? `≈ ${formatNumber(expectedCancelled.orders)}` : unknown())),
       amountRows(currencies, within, ({ expectedCancelled }) => expectedCancelled?.amounts),
     ], { class: 'compact due' }),
-    h('p', { class: 'minor' }, 'Likely to be cancelled: by how orders ended whose deadlines passed in the last hour.',
+    h('p', { class: 'minor' }, 'Likely cancelled: by how orders ended whose deadlines passed in the last hour.',
       within.some(({ expectedCancelled }) => !expectedCancelled) && ' Unknown where these are too few.'),
     h('p', { class: 'minor' }, amountsNote(amountsAsOf, currencies)),
   ];

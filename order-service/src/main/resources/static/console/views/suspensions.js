@@ -148,7 +148,7 @@ function scopeField(forecast, known) {
   return h(
     'div',
     { class: 'field' },
-    h('label', { for: id }, 'Orders'),
+    h('label', { for: id }, 'Scope'),
     h('select', { id, name: 'scope' },
       h('option', { value: ALL }, `All orders${hour ? ` (${formatNumber(hour.orders)} due within the hour)` : ''}`),
       known.map(({ channel, orders }, i) =>

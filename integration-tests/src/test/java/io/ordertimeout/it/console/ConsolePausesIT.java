@@ -67,7 +67,7 @@ class ConsolePausesIT {
     try (Visit visit = console.visit()) {
       visit.openAsOperator("pauses");
       visit.button("Pause expiry").click();
-      visit.dialog().getByLabel("Orders").selectOption("Another channel…");
+      visit.dialog().getByLabel("Scope").selectOption("Another channel…");
       visit.dialog().getByLabel("Extend deadlines").check();
       visit.dialog().getByText("in 4 h").click();
       visit.because("store <closed> é 漢").press("Pause expiry");
@@ -144,7 +144,7 @@ class ConsolePausesIT {
                       .equals("web"));
       visit.page().reload();
       visit.awaitLive().button("Pause expiry").click();
-      visit.dialog().getByLabel("Orders").selectOption(channel);
+      visit.dialog().getByLabel("Scope").selectOption(channel);
       assertThat(visit.dialog()).containsText("The pause covers 1 order worth €12.50");
       visit.dialog().getByLabel("Keep deadlines").check();
       visit.because("too many").confirm("Pause expiry");
@@ -196,13 +196,13 @@ class ConsolePausesIT {
       tabTo(visit, "Pause expiry…");
       page.keyboard().press("Enter");
       assertThat(visit.dialog()).isVisible();
-      assertThat(visit.dialog().getByLabel("Orders")).isFocused();
+      assertThat(visit.dialog().getByLabel("Scope")).isFocused();
       page.keyboard().press("Escape");
       assertThat(visit.dialog()).hasCount(0);
       assertThat(visit.button("Pause expiry")).isFocused();
 
       page.keyboard().press("Enter");
-      assertThat(visit.dialog().getByLabel("Orders")).isFocused();
+      assertThat(visit.dialog().getByLabel("Scope")).isFocused();
       while (!"deadlines".equals(page.evaluate("() => document.activeElement.name"))) {
         page.keyboard().press("Tab");
       }
