@@ -92,6 +92,7 @@ function subjectOf({ kind, subject }) {
 // Shown in another column or obvious from the action.
 const OMITTED_FIELDS = new Set([
   'id', 'reason', 'orderId', 'placedBy', 'placedByKind', 'beganAt', 'endedBy',
+  'extendedUntil',
 ]);
 
 function changes({ before, after }) {

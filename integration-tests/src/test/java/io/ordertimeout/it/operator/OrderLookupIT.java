@@ -7,11 +7,13 @@ import io.ordertimeout.it.support.Http;
 import io.ordertimeout.it.support.Http.Answer;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.Shop;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.StreamSupport;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -67,6 +69,70 @@ class OrderLookupIT {
     assertThat(known.at("/order/amount/value").decimalValue()).isEqualByComparingTo("12.5");
     assertThat(known.at("/order/decidedBy").asString()).isEqualTo("EXPIRY");
     assertThat(known.at("/waitsFor")).isEmpty();
+    String eventId = scenario.outcomes().awaitCancelled("whole history").text("eventId");
+    assertThat(known.at("/history/3/details/eventId").asString()).isEqualTo(eventId);
+    assertThat(known.at("/explanation").asString())
+        .startsWith("Not paid by ")
+        .contains(" later as event " + eventId, "payment “too late”", "the conflict was published");
+  }
+
+  @Test
+  void aParkingAndAReplayedPaymentStayInTheHistory() {
+    scenario.shop().created("replayed", Map.of("timeout", "PT1H"));
+    scenario.awaitState("replayed", "PENDING");
+    String unusable = "{\"order\":\"replayed\"}";
+    Shop.await(
+        scenario
+            .shop()
+            .send(
+                new ProducerRecord<>(
+                    scenario.topics().paid(), Shop.utf8("replayed"), Shop.utf8(unusable))));
+    await("the parking")
+        .atMost(PATIENCE)
+        .until(() -> known("replayed").at("/explanation").asString().contains("; parked at "));
+    String deadLetters = scenario.topics().paid() + ".dlt";
+    JsonNode letter =
+        await("the dead letter")
+            .atMost(PATIENCE)
+            .until(
+                () -> operator.get("/api/v1/dead-letters/" + deadLetters).json().at("/data/0"),
+                found -> !found.isMissingNode());
+    operator
+        .post("/api/v1/order/release", Map.of("orderId", "replayed", "reason", "corrected"))
+        .assertOk();
+    operator
+        .post(
+            "/api/v1/dead-letters/%s/%s/%s/replay"
+                .formatted(deadLetters, letter.path("partition"), letter.path("offset")),
+            Map.of(
+                "value",
+                "{\"orderId\":\"replayed\",\"paymentId\":\"p\"}",
+                "reason",
+                "the field was misspelt"))
+        .assertOk();
+    scenario.awaitState("replayed", "PAID");
+    scenario.shop().paid("replayed", "p");
+    scenario.shop().paid("replayed", "q");
+
+    await("the payments without effect")
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () ->
+                assertThat(history("replayed"))
+                    .containsExactlyInAnyOrder(
+                        "CREATED",
+                        "REGISTERED",
+                        "PARKED",
+                        "RELEASED",
+                        "REPLAYED",
+                        "PAID",
+                        "REDELIVERED",
+                        "PAYMENT_WITHOUT_EFFECT"));
+    JsonNode known = known("replayed");
+    assertThat(known.at("/history/2/details/reason").asString()).contains("cannot be decoded");
+    assertThat(known.at("/explanation").asString())
+        .startsWith("Paid in time: payment “p”")
+        .contains("delivered again", "second payment “q”", "replayed dead letter “" + deadLetters);
   }
 
   @Test
@@ -111,7 +177,11 @@ class OrderLookupIT {
 
     assertThat(scenario.outcomes().awaitCancelled("extended").instant("deadline")).isEqualTo(later);
     assertThat(scenario.outcomes().cancelled("extended")).hasSize(1);
-    assertThat(history("extended")).contains("EXTENDED");
+    JsonNode known = known("extended");
+    assertThat(Instant.parse(known.at("/history/1/details/deadline").asString())).isEqualTo(first);
+    assertThat(known.at("/history/2/what").asString()).isEqualTo("EXTENDED");
+    assertThat(Instant.parse(known.at("/history/2/details/before").asString())).isEqualTo(first);
+    assertThat(Instant.parse(known.at("/history/2/details/after").asString())).isEqualTo(later);
     assertThat(service.counter("order.timeout.repaired")).isZero();
   }
 

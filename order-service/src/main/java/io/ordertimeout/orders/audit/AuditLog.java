@@ -108,6 +108,14 @@ public class AuditLog {
   private static final String OF_SUBJECT =
       "select %s from operator_action where subject = ? order by id".formatted(COLUMNS);
 
+  // By an index on replays alone.
+  private static final String REPLAYS =
+      """
+      select %s from operator_action
+      where action = 'REPLAY_DEAD_LETTER' and after ->> 'orderId' = ? order by id
+      """
+          .formatted(COLUMNS);
+
   private static final String PAGE =
       """
       select %s from operator_action
@@ -255,6 +263,11 @@ public class AuditLog {
   /** Returns all actions on a subject, the earliest first. */
   public List<OperatorAction> of(String subject) {
     return jdbc.query(OF_SUBJECT, this::action, subject);
+  }
+
+  /** Returns the replays of dead letters of an order, the earliest first. */
+  public List<OperatorAction> replaysOf(String orderId) {
+    return jdbc.query(REPLAYS, this::action, orderId);
   }
 
   /**

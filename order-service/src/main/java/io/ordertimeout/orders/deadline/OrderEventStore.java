@@ -184,7 +184,7 @@ public class OrderEventStore {
         Outcome outcome = lateOutcome(event, row);
         if (outcome == Outcome.CONFLICT && event instanceof OrderSettled.Paid payment) {
           conflicting.add(payment);
-        } else if (outcome != Outcome.DUPLICATE && event instanceof OrderSettled.Paid payment) {
+        } else if (event instanceof OrderSettled.Paid payment) {
           withoutEffect.add(payment);
         }
         count(counts(event), outcome);

@@ -86,6 +86,15 @@ public class PaymentConflicts {
    */
   public record ConflictKey(Instant detectedAt, String orderId, String paymentId) {}
 
+  /**
+   * A payment that changed nothing, because its order was already paid, or closed as stale.
+   *
+   * @param paymentId the payment
+   * @param paidAt when the payment was made
+   * @param detectedAt when it was first stored
+   */
+  public record PaymentWithoutEffect(String paymentId, Instant paidAt, Instant detectedAt) {}
+
   private static final String RAISE =
       """
       with incoming as (
@@ -124,6 +133,12 @@ public class PaymentConflicts {
       """
       select order_id, payment_id, paid_at from payment_without_effect
       where order_id = any(:orderIds::text[])
+      """;
+
+  private static final String WITHOUT_EFFECT_OF_ORDER =
+      """
+      select payment_id, paid_at, detected_at from payment_without_effect
+      where order_id = ? order by detected_at, payment_id
       """;
 
   private static final String OF_ORDER =
@@ -171,8 +186,8 @@ public class PaymentConflicts {
   }
 
   /**
-   * Keeps payments that changed nothing, in case their order turns out to be cancelled. Needs a
-   * surrounding transaction.
+   * Keeps payments that changed nothing, in case their order turns out to be cancelled, and for its
+   * history. Needs a surrounding transaction.
    */
   void keepWithoutEffect(Collection<OrderSettled.Paid> payments) {
     client
@@ -196,6 +211,20 @@ public class PaymentConflicts {
                     Instant.EPOCH,
                     row.getString("payment_id"),
                     requiredInstant(row, "paid_at")))
+        .list();
+  }
+
+  /** Returns the payments of an order that changed nothing, in the order of their detection. */
+  public List<PaymentWithoutEffect> withoutEffect(String orderId) {
+    return client
+        .sql(WITHOUT_EFFECT_OF_ORDER)
+        .param(orderId)
+        .query(
+            (row, number) ->
+                new PaymentWithoutEffect(
+                    row.getString("payment_id"),
+                    requiredInstant(row, "paid_at"),
+                    requiredInstant(row, "detected_at")))
         .list();
   }
 

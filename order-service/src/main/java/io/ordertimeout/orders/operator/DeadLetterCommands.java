@@ -18,7 +18,14 @@ import org.springframework.stereotype.Component;
 @Component
 public class DeadLetterCommands {
 
-  private record Replayed(String to, boolean corrected) {}
+  /**
+   * A replayed dead letter.
+   *
+   * @param to the position of the new record
+   * @param corrected whether its value was corrected
+   * @param orderId its order, if it is known
+   */
+  private record Replayed(String to, boolean corrected, @Nullable String orderId) {}
 
   private final DeadLetterReader reader;
   private final IntakeStops stops;
@@ -116,12 +123,13 @@ public class DeadLetterCommands {
             return Effect.unchanged(subject);
           }
           byte[] bytes = value == null ? null : value.getBytes(StandardCharsets.UTF_8);
-          String to =
+          DeadLetterReader.Replay replay =
               session
                   .replay(position, bytes)
                   .orElseThrow(
                       () -> new UnknownSubjectException("there is no dead letter " + subject));
-          return Effect.changed(subject, null, new Replayed(to, value != null));
+          return Effect.changed(
+              subject, null, new Replayed(replay.position(), value != null, replay.orderId()));
         });
   }
 

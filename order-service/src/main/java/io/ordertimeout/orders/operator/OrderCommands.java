@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.operator;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.audit.AuditLog;
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
@@ -27,7 +28,14 @@ import org.springframework.stereotype.Component;
 @Component
 public class OrderCommands {
 
-  private record DeadlineOf(@Nullable Instant deadline) {}
+  /**
+   * A deadline.
+   *
+   * @param extendedUntil the end of the last interruption that has moved it, from which its history
+   *     follows
+   */
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  private record DeadlineOf(@Nullable Instant deadline, @Nullable Instant extendedUntil) {}
 
   private record StateOf(OrderState state, @Nullable Instant deadline) {}
 
@@ -69,7 +77,9 @@ public class OrderCommands {
     return change.make(
         extension(requester, orderId, deadline, reason),
         () -> {
-          OrderView order = pending(orderId);
+          OrderDeadline row = known(orderId);
+          OrderView order = row.view();
+          requirePending(order);
           Instant current = Objects.requireNonNull(order.deadline());
           if (current.equals(deadline)) {
             return Effect.unchanged(orderId);
@@ -83,7 +93,10 @@ public class OrderCommands {
                     .formatted(deadline, latest));
           }
           orders.moveDeadline(orderId, deadline);
-          return Effect.changed(orderId, new DeadlineOf(current), new DeadlineOf(deadline));
+          return Effect.changed(
+              orderId,
+              new DeadlineOf(current, row.extendedUntil()),
+              new DeadlineOf(deadline, null));
         });
   }
 
@@ -105,7 +118,7 @@ public class OrderCommands {
     return change.make(
         request(requester, Kind.CLOSE_ORDER, orderId, reason),
         () -> {
-          OrderView order = known(orderId);
+          OrderView order = known(orderId).view();
           if (order.decidedBy() == DecidedBy.OPERATOR) {
             return Effect.unchanged(orderId);
           }
@@ -129,7 +142,8 @@ public class OrderCommands {
     return change.make(
         request(requester, Kind.CANCEL_ORDER, orderId, reason),
         () -> {
-          OrderView order = known(orderId);
+          OrderDeadline row = known(orderId);
+          OrderView order = row.view();
           boolean askedBefore = audit.latest(orderId, Kind.CANCEL_ORDER).isPresent();
           if (askedBefore && order.state() == OrderState.CANCELLED) {
             return Effect.unchanged(orderId);
@@ -144,7 +158,10 @@ public class OrderCommands {
                 "the order has been due since " + order.deadline() + " and is about to be decided");
           }
           orders.moveDeadline(orderId, now);
-          return Effect.changed(orderId, new DeadlineOf(order.deadline()), new DeadlineOf(now));
+          return Effect.changed(
+              orderId,
+              new DeadlineOf(order.deadline(), row.extendedUntil()),
+              new DeadlineOf(now, null));
         });
   }
 
@@ -211,16 +228,9 @@ public class OrderCommands {
     return requester.request(kind, reason, Map.of("orderId", orderId));
   }
 
-  private OrderView pending(String orderId) {
-    OrderView order = known(orderId);
-    requirePending(order);
-    return order;
-  }
-
-  private OrderView known(String orderId) {
+  private OrderDeadline known(String orderId) {
     return orders
         .lock(orderId)
-        .map(OrderDeadline::view)
         .orElseThrow(() -> new UnknownSubjectException("there is no order '" + orderId + "'"));
   }
 

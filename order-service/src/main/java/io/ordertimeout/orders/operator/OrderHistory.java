@@ -1,23 +1,19 @@
 package io.ordertimeout.orders.operator;
 
-import io.ordertimeout.orders.audit.AuditLog;
+import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
-import io.ordertimeout.orders.deadline.OrderDeadline;
 import io.ordertimeout.orders.deadline.OrderView;
 import io.ordertimeout.orders.deadline.PaymentConflicts;
-import io.ordertimeout.orders.deadline.PublishedEvents;
-import io.ordertimeout.orders.suspension.Interruptions;
+import io.ordertimeout.orders.deadline.PaymentConflicts.PaymentWithoutEffect;
+import io.ordertimeout.orders.outbox.EventId;
 import io.ordertimeout.orders.suspension.Interruptions.Interruption;
-import io.ordertimeout.orders.suspension.Interruptions.Lifetime;
-import io.ordertimeout.orders.suspension.ParkedOrders;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -44,8 +40,14 @@ public class OrderHistory {
     PARKED,
     /** An operator released it. */
     RELEASED,
+    /** An operator published a dead letter of it again. */
+    REPLAYED,
     /** The customer paid. */
     PAID,
+    /** The payment that settled it was delivered again, which changed nothing. */
+    REDELIVERED,
+    /** Another payment changed nothing: the order was paid already, or closed as stale. */
+    PAYMENT_WITHOUT_EFFECT,
     /** It was closed elsewhere, as stale, or by an operator. */
     CLOSED,
     /** It was cancelled. */
@@ -69,66 +71,48 @@ public class OrderHistory {
   public record Entry(
       @Nullable Instant at, Happening what, String by, Map<String, String> details) {}
 
-  private static final Map<Kind, Happening> ACTIONS_ON_ORDERS =
+  /** The actions on orders that are entries of their histories. */
+  static final Map<Kind, Happening> ACTIONS_ON_ORDERS =
       Map.of(
           Kind.EXTEND_ORDER, Happening.EXTENDED,
           Kind.CANCEL_ORDER, Happening.CANCELLATION_REQUESTED,
           Kind.RELEASE_ORDER, Happening.RELEASED,
           Kind.CLOSE_ORDER, Happening.CLOSED);
 
-  private final AuditLog audit;
-  private final ParkedOrders parked;
-  private final Interruptions interruptions;
-  private final PaymentConflicts conflicts;
-  private final PublishedEvents published;
+  private final OrderTimeoutProperties.Topics topics;
 
-  OrderHistory(
-      AuditLog audit,
-      ParkedOrders parked,
-      Interruptions interruptions,
-      PaymentConflicts conflicts,
-      PublishedEvents published) {
-    this.audit = audit;
-    this.parked = parked;
-    this.interruptions = interruptions;
-    this.conflicts = conflicts;
-    this.published = published;
+  OrderHistory(OrderTimeoutProperties properties) {
+    this.topics = properties.topics();
   }
 
-  /**
-   * Returns what has happened to an order, in order.
-   *
-   * @param lifetime what an interruption has to know of the order; empty while its creation is not
-   *     known
-   */
-  List<Entry> of(OrderDeadline row, Optional<Lifetime> lifetime) {
-    OrderView order = row.view();
+  /** Returns what has happened to an order, in order. */
+  List<Entry> of(OrderFacts facts) {
+    OrderView order = facts.order();
+    List<DeadlineMove> moves = DeadlineMove.of(facts);
     List<Entry> entries = new ArrayList<>();
     if (order.createdAt() != null) {
       entries.add(
           entry(order.createdAt(), Happening.CREATED, "shop", details("policy", order.policy())));
     }
-    // Subjects of other kinds may have the same name: pause 1 is not order 1.
-    List<OperatorAction> actions =
-        audit.of(order.orderId()).stream()
-            .filter(action -> ACTIONS_ON_ORDERS.containsKey(action.kind()))
-            .toList();
     entries.add(
         entry(
-            row.registeredAt(),
+            facts.registeredAt(),
             Happening.REGISTERED,
             "intake",
-            details("shard", order.shard(), "deadline", firstDeadline(row, actions))));
-    lifetime.map(interruptions::applied).orElse(List.of()).stream()
-        .map(OrderHistory::extended)
+            details(
+                "shard", order.shard(), "deadline", DeadlineMove.first(order.deadline(), moves))));
+    moves.stream()
+        .filter(move -> move.interruption() != null)
+        .map(OrderHistory::interrupted)
         .forEach(entries::add);
-    actions.stream().map(OrderHistory::action).forEach(entries::add);
-    parked
-        .find(order.orderId())
-        .map(p -> entry(p.parkedAt(), Happening.PARKED, "service", details("reason", p.reason())))
-        .ifPresent(entries::add);
-    addDecision(row, entries);
-    conflicts.of(order.orderId()).forEach(conflict -> addConflict(conflict, entries));
+    facts.actions().forEach(action -> addAction(action, entries));
+    facts.replays().stream().map(OrderHistory::replay).forEach(entries::add);
+    if (facts.parked() != null) {
+      entries.add(parked(facts.parked().parkedAt(), facts.parked().reason()));
+    }
+    addDecision(facts, entries);
+    facts.withoutEffect().forEach(payment -> entries.add(withoutEffect(order, payment)));
+    facts.conflicts().forEach(conflict -> addConflict(order.orderId(), conflict, entries));
     // The creation comes first, even if the clock of the shop that stated its time was fast.
     entries.sort(
         Comparator.comparing((Entry entry) -> entry.what() != Happening.CREATED)
@@ -136,51 +120,73 @@ public class OrderHistory {
     return entries;
   }
 
-  /** Returns the deadline before anything moved it; null if that is not known. */
-  private static @Nullable String firstDeadline(OrderDeadline row, List<OperatorAction> actions) {
-    OrderView order = row.view();
-    Instant deadline = order.deadline();
-    if (order.createdAt() == null || deadline == null || row.extendedUntil() != null) {
-      return null;
-    }
-    return actions.stream()
-        .map(action -> deadline(action.before()))
-        .filter(before -> !before.isEmpty())
-        .findFirst()
-        .orElse(deadline.toString());
-  }
-
-  private static String deadline(@Nullable JsonNode state) {
-    return state == null ? "" : state.path("deadline").asString("");
-  }
-
-  private static Entry extended(Interruption interruption) {
+  private static Entry interrupted(DeadlineMove move) {
+    Interruption interruption = Objects.requireNonNull(move.interruption());
     return entry(
-        interruption.endedAt(),
+        move.at(),
         Happening.EXTENDED,
         interruption.isPause() ? "pause" : "outage",
-        details("from", interruption.beganAt(), "to", interruption.endedAt()));
+        details(
+            "before",
+            move.before(),
+            "after",
+            move.after(),
+            "from",
+            interruption.beganAt(),
+            "to",
+            interruption.endedAt()));
   }
 
-  private static Entry action(OperatorAction action) {
-    String before = deadline(action.before());
-    String after = deadline(action.after());
-    boolean isMoved = !before.equals(after);
+  private static void addAction(OperatorAction action, List<Entry> entries) {
+    // The row of a parked order is deleted by its release; the audit log keeps it.
+    if (action.kind() == Kind.RELEASE_ORDER && action.before() != null) {
+      String parkedAt = text(action.before(), "parkedAt");
+      entries.add(
+          parked(
+              parkedAt.isEmpty() ? null : Instant.parse(parkedAt),
+              text(action.before(), "reason")));
+    }
+    DeadlineMove move = DeadlineMove.byOperator(action).orElse(null);
+    entries.add(
+        entry(
+            action.at(),
+            Objects.requireNonNull(ACTIONS_ON_ORDERS.get(action.kind())),
+            action.actor(),
+            details(
+                "reason",
+                action.reason(),
+                "before",
+                move == null ? null : move.before(),
+                "after",
+                move == null ? null : move.after())));
+  }
+
+  private static Entry parked(@Nullable Instant at, String reason) {
+    return entry(at, Happening.PARKED, "service", details("reason", reason));
+  }
+
+  private static Entry replay(OperatorAction action) {
     return entry(
         action.at(),
-        Objects.requireNonNull(ACTIONS_ON_ORDERS.get(action.kind())),
+        Happening.REPLAYED,
         action.actor(),
         details(
             "reason",
             action.reason(),
-            "before",
-            isMoved ? before : null,
-            "after",
-            isMoved ? after : null));
+            "deadLetter",
+            action.subject(),
+            "position",
+            text(action.after(), "to"),
+            "corrected",
+            text(action.after(), "corrected")));
   }
 
-  private void addDecision(OrderDeadline row, List<Entry> entries) {
-    OrderView order = row.view();
+  private static String text(@Nullable JsonNode state, String name) {
+    return state == null ? "" : state.path(name).asString("");
+  }
+
+  private void addDecision(OrderFacts facts, List<Entry> entries) {
+    OrderView order = facts.order();
     Instant at = order.decidedAt();
     switch (order.state()) {
       case PENDING -> {
@@ -192,7 +198,7 @@ public class OrderHistory {
                   at,
                   Happening.PAID,
                   "payment " + order.paymentId(),
-                  details("paidAt", row.paidAt())));
+                  details("payment", order.paymentId(), "paidAt", facts.paidAt())));
       case CLOSED -> {
         switch (Objects.requireNonNull(order.decidedBy())) {
           case OPERATOR -> {
@@ -211,35 +217,59 @@ public class OrderHistory {
                       at,
                       Happening.CLOSED,
                       "shop",
-                      details("closedAt", row.closedAt(), "reason", row.closeReason())));
+                      details("closedAt", facts.closedAt(), "reason", facts.closeReason())));
         }
       }
       case CANCELLED -> {
         entries.add(
             entry(at, Happening.CANCELLED, "expiry", details("deadline", order.deadline())));
-        published
-            .cancellationPublishedAt(order.orderId())
-            .ifPresent(
-                publishedAt ->
-                    entries.add(entry(publishedAt, Happening.PUBLISHED, "relay", Map.of())));
+        if (facts.publishedAt() != null) {
+          entries.add(
+              entry(
+                  facts.publishedAt(),
+                  Happening.PUBLISHED,
+                  "relay",
+                  details(
+                      "eventId",
+                      EventId.ofCancellation(order.orderId()),
+                      "topic",
+                      topics.cancelled())));
+        }
       }
     }
   }
 
-  private static void addConflict(PaymentConflicts.Conflict conflict, List<Entry> entries) {
+  private static Entry withoutEffect(OrderView order, PaymentWithoutEffect payment) {
+    return entry(
+        payment.detectedAt(),
+        payment.paymentId().equals(order.paymentId())
+            ? Happening.REDELIVERED
+            : Happening.PAYMENT_WITHOUT_EFFECT,
+        "payment " + payment.paymentId(),
+        details("payment", payment.paymentId(), "paidAt", payment.paidAt()));
+  }
+
+  private void addConflict(
+      String orderId, PaymentConflicts.Conflict conflict, List<Entry> entries) {
     entries.add(
         entry(
             conflict.detectedAt(),
             Happening.CONFLICT,
             "payment " + conflict.paymentId(),
-            details("paidAt", conflict.paidAt())));
+            details("payment", conflict.paymentId(), "paidAt", conflict.paidAt())));
     if (conflict.publishedAt() != null) {
       entries.add(
           entry(
               conflict.publishedAt(),
               Happening.CONFLICT_PUBLISHED,
               "relay",
-              details("payment", conflict.paymentId())));
+              details(
+                  "payment",
+                  conflict.paymentId(),
+                  "eventId",
+                  EventId.ofConflict(orderId, conflict.paymentId()),
+                  "topic",
+                  topics.conflict())));
     }
   }
 

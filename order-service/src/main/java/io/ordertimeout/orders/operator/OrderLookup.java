@@ -1,13 +1,18 @@
 package io.ordertimeout.orders.operator;
 
+import io.ordertimeout.orders.audit.AuditLog;
 import io.ordertimeout.orders.deadline.OrderDeadline;
 import io.ordertimeout.orders.deadline.OrderDeadlineRepository;
 import io.ordertimeout.orders.deadline.OrderState;
 import io.ordertimeout.orders.deadline.OrderView;
+import io.ordertimeout.orders.deadline.PaymentConflicts;
+import io.ordertimeout.orders.deadline.PublishedEvents;
 import io.ordertimeout.orders.suspension.Interruptions;
 import io.ordertimeout.orders.suspension.Interruptions.Lifetime;
+import io.ordertimeout.orders.suspension.ParkedOrders;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -21,16 +26,28 @@ public class OrderLookup {
   private final OrderHistory history;
   private final OrderBlockers blockers;
   private final Interruptions interruptions;
+  private final AuditLog audit;
+  private final ParkedOrders parked;
+  private final PaymentConflicts conflicts;
+  private final PublishedEvents published;
 
   OrderLookup(
       OrderDeadlineRepository orders,
       OrderHistory history,
       OrderBlockers blockers,
-      Interruptions interruptions) {
+      Interruptions interruptions,
+      AuditLog audit,
+      ParkedOrders parked,
+      PaymentConflicts conflicts,
+      PublishedEvents published) {
     this.orders = orders;
     this.history = history;
     this.blockers = blockers;
     this.interruptions = interruptions;
+    this.audit = audit;
+    this.parked = parked;
+    this.conflicts = conflicts;
+    this.published = published;
   }
 
   /** Finds everything that is known of an order. */
@@ -46,7 +63,32 @@ public class OrderLookup {
         order.state() == OrderState.PENDING
             ? lifetime.flatMap(interruptions::stillToApply).orElse(null)
             : null;
-    return new OrderDetails(order, movesBy, blockers.of(order), history.of(row, lifetime));
+    List<OrderBlocker> waitsFor = blockers.of(order);
+    OrderFacts facts = facts(row, lifetime);
+    return new OrderDetails(
+        order, OrderExplanation.of(facts, waitsFor, movesBy), movesBy, waitsFor, history.of(facts));
+  }
+
+  private OrderFacts facts(OrderDeadline row, Optional<Lifetime> lifetime) {
+    OrderView order = row.view();
+    String orderId = order.orderId();
+    return new OrderFacts(
+        order,
+        row.registeredAt(),
+        row.extendedUntil(),
+        row.paidAt(),
+        row.closedAt(),
+        row.closeReason(),
+        // Subjects of other kinds may have the same name: pause 1 is not order 1.
+        audit.of(orderId).stream()
+            .filter(action -> OrderHistory.ACTIONS_ON_ORDERS.containsKey(action.kind()))
+            .toList(),
+        audit.replaysOf(orderId),
+        parked.find(orderId).orElse(null),
+        lifetime.map(interruptions::applied).orElse(List.of()),
+        conflicts.of(orderId),
+        conflicts.withoutEffect(orderId),
+        published.cancellationPublishedAt(orderId).orElse(null));
   }
 
   private static Optional<Lifetime> lifetime(OrderView order, @Nullable Instant extendedUntil) {

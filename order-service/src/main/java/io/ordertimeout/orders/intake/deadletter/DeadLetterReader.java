@@ -1,6 +1,8 @@
 package io.ordertimeout.orders.intake.deadletter;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.intake.decoding.DecodedRecord;
+import io.ordertimeout.orders.intake.decoding.EventDecoder;
 import io.ordertimeout.orders.platform.kafka.KafkaConsumers;
 import io.ordertimeout.orders.platform.kafka.PartitionCounts;
 import io.ordertimeout.orders.platform.kafka.RecoveringProducer;
@@ -26,10 +28,12 @@ import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.record.TimestampType;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
@@ -132,6 +136,14 @@ public class DeadLetterReader {
       @Nullable String valueBase64,
       Map<String, String> headers) {}
 
+  /**
+   * A replayed dead letter.
+   *
+   * @param position the position of the new record
+   * @param orderId its order; null if it is not known
+   */
+  public record Replay(String position, @Nullable String orderId) {}
+
   private static final List<String> OWN_HEADERS =
       List.of("x-error", "x-topic", "x-partition", "x-offset", "x-replayed-from");
 
@@ -144,16 +156,19 @@ public class DeadLetterReader {
 
   private final KafkaConsumers consumers;
   private final RecoveringProducer producer;
+  private final EventDecoder decoder;
   private final PartitionCounts partitionCounts;
   private final OrderTimeoutProperties.Topics topics;
 
   DeadLetterReader(
       KafkaConsumers consumers,
       RecoveringProducer producer,
+      EventDecoder decoder,
       PartitionCounts partitionCounts,
       OrderTimeoutProperties properties) {
     this.consumers = consumers;
     this.producer = producer;
+    this.decoder = decoder;
     this.partitionCounts = partitionCounts;
     this.topics = properties.topics();
   }
@@ -253,10 +268,10 @@ public class DeadLetterReader {
      * Publishes a dead letter again, to the topic that it came from.
      *
      * @param value the value to publish; null for that of the dead letter
-     * @return the position of the new record; empty if the dead letter does not exist
+     * @return the new record; empty if the dead letter does not exist
      * @throws KafkaException if Kafka does not acknowledge it
      */
-    public Optional<String> replay(Position position, byte @Nullable [] value) {
+    public Optional<Replay> replay(Position position, byte @Nullable [] value) {
       return find(position).map(record -> republish(record, value));
     }
 
@@ -288,7 +303,7 @@ public class DeadLetterReader {
     }
   }
 
-  private String republish(ConsumerRecord<byte[], byte[]> record, byte @Nullable [] value) {
+  private Replay republish(ConsumerRecord<byte[], byte[]> record, byte @Nullable [] value) {
     // The topic comes from the configuration, because anybody can forge the header.
     String origin =
         topics.inputs().stream()
@@ -313,13 +328,42 @@ public class DeadLetterReader {
     replayed.headers().add("x-replayed-from", source.getBytes(StandardCharsets.UTF_8));
     try {
       var result = producer.send(replayed).get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
-      return new Position(result.topic(), result.partition(), result.offset()).toString();
+      return new Replay(
+          new Position(result.topic(), result.partition(), result.offset()).toString(),
+          orderId(replayed, result));
     } catch (ExecutionException | TimeoutException e) {
       throw new KafkaException("the replayed dead letter was not acknowledged: " + source, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new KafkaException("interrupted while replaying the dead letter " + source, e);
     }
+  }
+
+  private @Nullable String orderId(ProducerRecord<byte[], byte[]> record, RecordMetadata result) {
+    DecodedRecord decoded =
+        decoder.decode(
+            new ConsumerRecord<>(
+                result.topic(),
+                result.partition(),
+                result.offset(),
+                result.timestamp(),
+                TimestampType.CREATE_TIME,
+                0,
+                0,
+                record.key(),
+                record.value(),
+                record.headers(),
+                Optional.empty()),
+            Instant.ofEpochMilli(result.timestamp()));
+    if (decoded instanceof DecodedRecord.Created created) {
+      return created.order().orderId();
+    }
+    if (decoded instanceof DecodedRecord.Settled settled) {
+      return settled.event().orderId();
+    }
+    return decoded instanceof DecodedRecord.Undecodable undecodable
+        ? undecodable.orderInDoubt()
+        : null;
   }
 
   /**

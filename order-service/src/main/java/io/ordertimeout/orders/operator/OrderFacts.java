@@ -1,0 +1,43 @@
+package io.ordertimeout.orders.operator;
+
+import io.ordertimeout.orders.audit.OperatorAction;
+import io.ordertimeout.orders.deadline.OrderView;
+import io.ordertimeout.orders.deadline.PaymentConflicts.Conflict;
+import io.ordertimeout.orders.deadline.PaymentConflicts.PaymentWithoutEffect;
+import io.ordertimeout.orders.suspension.Interruptions.Interruption;
+import io.ordertimeout.orders.suspension.ParkedOrders.Parked;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the tables contain of one order and its past.
+ *
+ * @param order the order
+ * @param registeredAt when its first event was stored, if that is known
+ * @param extendedUntil the end of the last interruption or change that has moved its deadline
+ * @param paidAt when the payment that settled it was made
+ * @param closedAt when it was closed elsewhere
+ * @param closeReason why it was closed elsewhere
+ * @param actions what operators did to it, the earliest first
+ * @param replays the dead letters of it that operators have replayed, the earliest first
+ * @param parked what parks it now; null if it is not parked
+ * @param interruptions the interruptions that it has lived through, by their ends
+ * @param conflicts the payments that met it after it was cancelled or closed
+ * @param withoutEffect the payments that changed nothing
+ * @param publishedAt when Kafka acknowledged its cancellation; null if it has not
+ */
+record OrderFacts(
+    OrderView order,
+    @Nullable Instant registeredAt,
+    @Nullable Instant extendedUntil,
+    @Nullable Instant paidAt,
+    @Nullable Instant closedAt,
+    @Nullable String closeReason,
+    List<OperatorAction> actions,
+    List<OperatorAction> replays,
+    @Nullable Parked parked,
+    List<Interruption> interruptions,
+    List<Conflict> conflicts,
+    List<PaymentWithoutEffect> withoutEffect,
+    @Nullable Instant publishedAt) {}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.ordertimeout.orders.operator;
+
+import org.jspecify.annotations.NullMarked;
