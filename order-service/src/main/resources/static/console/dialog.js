@@ -4,7 +4,7 @@ import { newId } from './fields.js';
 
 const MAX_REASON_LENGTH = 500;
 
-// What was entered in dialogs that the end of a session has closed, by user, page and change.
+// What was entered in dialogs that the end of a session or another page has closed, by user, page and change.
 const drafts = new Map();
 
 /** A button that opens a change; only operators see it. */
@@ -30,8 +30,9 @@ export function operatorButton(text, onClick, attributes = {}) {
  * - done: maps the response to the message
  */
 export async function openChangeDialog(page, settings) {
+  const view = location.hash;
   const response = await requestChange(settings);
-  if (response) {
+  if (response && location.hash === view) {
     page.notify(settings.done(response));
     page.refresh();
   }
@@ -120,8 +121,12 @@ function requestChange({
       }
     }
 
+    // A dialog never stays over another page. What was entered is still there upon return.
+    const leave = () => dialog.close();
+    addEventListener('hashchange', leave);
     dialog.addEventListener('cancel', () => { isDismissed = true; });
     dialog.addEventListener('close', () => {
+      removeEventListener('hashchange', leave);
       if (!response && !isDismissed) {
         drafts.set(draft, [...new FormData(form)]);
       }

@@ -165,6 +165,16 @@ export function clipped(text) {
   return untrusted(text, { class: 'clipped', tabindex: '0' });
 }
 
+/** Text from outside, of which only the beginning is shown until somebody asks for all of it. */
+export function expandable(text, length = 160) {
+  const characters = [...text];
+  return characters.length <= length
+    ? untrusted(text)
+    : h('details', { class: 'expandable' },
+      h('summary', {}, untrusted(characters.slice(0, length).join('')), '…'),
+      untrusted(text));
+}
+
 export function orderId(id) {
   return untrusted(id, { class: 'id' });
 }

@@ -1,5 +1,5 @@
 import { h, render } from './dom.js';
-import { formatUtc, fromLocalInput, timeZone, toLocalInput } from './format.js';
+import { formatInOtherZone, fromLocalInput, timeZone, toLocalInput } from './format.js';
 
 // Form fields with their labels and hints.
 
@@ -38,7 +38,7 @@ export function textField(label, name, attributes = {}) {
 }
 
 /**
- * A field for an instant, entered in the browser's time zone and repeated in UTC. Each shortcut, a
+ * A field for an instant, entered in the time zone that the page shows and repeated in the other. Each shortcut, a
  * pair of text and milliseconds, adds a button that sets the field to that long after the base.
  */
 export function timeField(label, name, instant, shortcuts = [], base = Date.now) {
@@ -55,7 +55,7 @@ export function timeField(label, name, instant, shortcuts = [], base = Date.now)
   });
   function showHint() {
     const entered = fromLocalInput(input.value);
-    render(hint, `${timeZone()} time${entered ? `; ${formatUtc(entered)}` : ''}`);
+    render(hint, `${timeZone()} time${entered ? `; ${formatInOtherZone(entered)}` : ''}`);
   }
   showHint();
   return h(

@@ -1,16 +1,62 @@
 import { h } from './dom.js';
 
-// Formats numbers, amounts and times in the browser's locale.
+// Formats numbers, amounts and times in the browser's locale; times in its time zone or in UTC.
 
 const NUMBER = new Intl.NumberFormat();
-const TIME_WITH_SECONDS = new Intl.DateTimeFormat(undefined, {
-  hour: '2-digit', minute: '2-digit', second: '2-digit',
-});
-const TIME = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
-const DATE_AND_TIME = new Intl.DateTimeFormat(undefined, {
-  year: 'numeric', month: 'short', day: 'numeric',
-  hour: '2-digit', minute: '2-digit', second: '2-digit',
-});
+const LOCAL_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const ZONE_KEY = 'time-zone';
+const UTC = 'UTC';
+
+// Formatters are expensive to create.
+const formatters = new Map();
+let zone = storedZone();
+
+function storedZone() {
+  try {
+    return localStorage.getItem(ZONE_KEY) === UTC ? UTC : LOCAL_ZONE;
+  } catch {
+    return LOCAL_ZONE; // the browser keeps nothing
+  }
+}
+
+/** The browser's time zone. */
+export function localZone() {
+  return LOCAL_ZONE;
+}
+
+/** The time zone in which times are shown and entered: the browser's, or UTC. */
+export function timeZone() {
+  return zone;
+}
+
+/** Changes the time zone of what is formatted from now on; the browser keeps it. */
+export function setTimeZone(name) {
+  zone = name === UTC ? UTC : LOCAL_ZONE;
+  try {
+    localStorage.setItem(ZONE_KEY, zone === UTC ? UTC : 'local');
+  } catch {
+    // Kept until the page is closed.
+  }
+}
+
+function formatIn(timeZone, instant, { date, seconds = true, millis, zoneName }) {
+  const at = new Date(instant);
+  const withYear = date && at.getFullYear() !== new Date().getFullYear();
+  const key = [timeZone, date, seconds, millis, zoneName, withYear].join();
+  if (!formatters.has(key)) {
+    formatters.set(key, new Intl.DateTimeFormat(undefined, {
+      timeZone,
+      hour: '2-digit',
+      minute: '2-digit',
+      ...(seconds && { second: '2-digit' }),
+      ...(millis && { fractionalSecondDigits: 3 }),
+      ...(date && { month: 'short', day: 'numeric' }),
+      ...(withYear && { year: 'numeric' }),
+      ...(zoneName && { timeZoneName: 'short' }),
+    }));
+  }
+  return formatters.get(key).format(at);
+}
 
 export function formatNumber(number) {
   return NUMBER.format(number);
@@ -88,23 +134,66 @@ export function formatUtc(instant) {
   return `${new Date(instant).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** A time element, with the date unless it is today; the title has the time in UTC. */
-export function timeElement(instant) {
-  const date = new Date(instant);
-  const today = date.toDateString() === new Date().toDateString();
+/** The time in the time zone that is not shown: in UTC or, where UTC is shown, in the browser's. */
+export function formatInOtherZone(instant) {
+  return zone === UTC
+    ? formatIn(LOCAL_ZONE, instant, { date: true, zoneName: true })
+    : formatUtc(instant);
+}
+
+/**
+ * A time element with the date; the title has the time in the other time zone. Options: date (false
+ * leaves it out), millis, zoneName.
+ */
+export function timeElement(instant, { date = true, millis = false, zoneName = false } = {}) {
+  const at = new Date(instant);
+  const options = { date, millis, zoneName };
   return h(
     'time',
-    { datetime: date.toISOString(), title: formatUtc(date) },
-    (today ? TIME_WITH_SECONDS : DATE_AND_TIME).format(date),
+    {
+      datetime: at.toISOString(),
+      title: formatInOtherZone(at),
+      'data-format': Object.keys(options).filter((name) => options[name]).join(' '),
+    },
+    formatIn(zone, at, options),
   );
 }
 
+/** A time to the millisecond with its time zone. */
+export function exactTime(instant) {
+  return timeElement(instant, { millis: true, zoneName: true });
+}
+
+/** The same, and how long ago it was. */
+export function timeWithAge(instant, now) {
+  return [timeElement(instant, { zoneName: true }), ' ',
+    h('span', { class: 'age' }, `(${relativeTime(instant, now)})`)];
+}
+
+/** Shows all times on the page in another time zone; times that are being entered stay the same. */
+export function showTimesIn(name) {
+  const entered = [...document.querySelectorAll('input[type="datetime-local"]')]
+    .map((input) => [input, fromLocalInput(input.value)]);
+  setTimeZone(name);
+  for (const [input, instant] of entered) {
+    input.value = instant ? toLocalInput(instant) : input.value;
+    input.dispatchEvent(new Event('input', { bubbles: true }));
+  }
+  for (const element of document.querySelectorAll('time[data-format]')) {
+    const shown = new Set(element.dataset.format.split(' '));
+    const { textContent, title } = timeElement(element.dateTime, {
+      date: shown.has('date'), millis: shown.has('millis'), zoneName: shown.has('zoneName'),
+    });
+    Object.assign(element, { textContent, title });
+  }
+}
+
 export function formatMinute(instant) {
-  return TIME.format(new Date(instant));
+  return formatIn(zone, instant, { seconds: false });
 }
 
 export function formatTime(instant) {
-  return TIME_WITH_SECONDS.format(new Date(instant));
+  return formatIn(zone, instant, {});
 }
 
 /** The time relative to now: "in 3 min", "now" or "3 min ago". */
@@ -116,18 +205,14 @@ export function relativeTime(instant, now) {
   return offset > 0 ? `in ${formatDuration(offset)}` : `${formatDuration(offset)} ago`;
 }
 
-export function timeZone() {
-  return Intl.DateTimeFormat().resolvedOptions().timeZone;
-}
-
 /** Converts an instant to the value of an input of type datetime-local. */
 export function toLocalInput(instant) {
   const date = new Date(instant);
-  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 19);
+  const offset = zone === UTC ? 0 : date.getTimezoneOffset();
+  return new Date(date.getTime() - offset * 60_000).toISOString().slice(0, 19);
 }
 
 /** Converts the value of such an input to an instant; null if it is empty. */
 export function fromLocalInput(local) {
-  return local ? new Date(local).toISOString() : null;
+  return local ? new Date(zone === UTC ? `${local}Z` : local).toISOString() : null;
 }

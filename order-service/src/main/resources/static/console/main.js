@@ -3,6 +3,7 @@ import { badge, errorState, h, loading, render, viewLink } from './dom.js';
 import { findForm } from './find.js';
 import { formatDuration, formatTime, timeElement } from './format.js';
 import { followOverview } from './live.js';
+import { timeZoneSwitch } from './time-zone.js';
 import { auditView } from './views/audit.js';
 import { deadLettersView } from './views/dead-letters.js';
 import { logInView } from './views/login.js';
@@ -92,6 +93,7 @@ function showUser() {
   render(
     $('user'),
     session.name !== null && [
+      timeZoneSwitch(),
       h('span', { class: 'name' }, h('bdi', {}, session.name), !session.operator && ' (read-only access)'),
       h('button', { type: 'button', class: 'small', on: { click: endSession } }, 'Log out'),
     ],
@@ -161,7 +163,7 @@ function showConnection() {
   render(
     $('connection'),
     connectionBadge(age, stale),
-    receivedAt !== null && h('span', { class: 'at' }, timeElement(receivedAt)),
+    receivedAt !== null && h('span', { class: 'at' }, timeElement(receivedAt, { date: false })),
   );
   const bar = $('stale');
   bar.hidden = !stale;

@@ -17,6 +17,17 @@ export function orderStateBadge(state) {
   return badge(level, label);
 }
 
+const POLICIES = {
+  PAY_BY: 'the order’s own deadline',
+  TIMEOUT: 'the order’s own timeout',
+  DEFAULT: 'the default timeout',
+};
+
+/** What set the deadline of an order. */
+export function deadlinePolicy(policy) {
+  return Object.hasOwn(POLICIES, policy) ? POLICIES[policy] : ['policy ', untrusted(policy)];
+}
+
 export function orderLink(id) {
   return viewLink('order', { id }, orderId(id));
 }

@@ -1,16 +1,19 @@
 import { get } from '../api.js';
 import { openChangeDialog, operatorButton } from '../dialog.js';
+import { copyable } from '../copy.js';
 import {
-  badge, emptyState, errorState, fact, h, loading, orderId, render, untrusted, viewLink,
+  badge, emptyState, errorState, expandable, fact, h, loading, orderId, render, untrusted, viewLink,
 } from '../dom.js';
 import { timeField } from '../fields.js';
 import {
-  formatDuration, formatMoney, formatUtc, fromLocalInput, parseDuration, relativeTime, timeElement,
+  exactTime, formatDuration, formatInOtherZone, formatMoney, fromLocalInput, parseDuration, relativeTime,
+  timeWithAge,
 } from '../format.js';
-import { orderStateBadge } from './labels.js';
+import { deadlinePolicy, orderStateBadge } from './labels.js';
 import { waitingReason } from './waiting-reasons.js';
 
 const REFRESH_MILLIS = 2_000;
+const MAX_QUOTED = 160;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -22,7 +25,10 @@ const EVENTS = {
   CANCELLATION_REQUESTED: ['warn', 'Cancellation requested'],
   PARKED: ['warn', 'Parked'],
   RELEASED: ['ok', 'Released'],
+  REPLAYED: ['info', 'Dead letter replayed'],
   PAID: ['ok', 'Paid'],
+  REDELIVERED: ['info', 'Payment delivered again'],
+  PAYMENT_WITHOUT_EFFECT: ['warn', 'Payment without effect'],
   CLOSED: ['closed', 'Closed'],
   CANCELLED: ['bad', 'Cancelled'],
   PUBLISHED: ['ok', 'Cancellation published'],
@@ -36,15 +42,29 @@ const DETAIL_LABELS = {
   before: 'previous deadline',
   after: 'new deadline',
   policy: 'deadline set by',
-  deadline: 'deadline',
+  deadline: 'payment deadline',
   shard: 'shard',
   from: 'interrupted from',
   to: 'until',
   paidAt: 'paid at',
   closedAt: 'closed at',
-  payment: 'payment',
+  payment: 'payment ID',
+  eventId: 'event ID',
+  topic: 'topic',
+  deadLetter: 'dead letter',
+  position: 'replayed as',
+  corrected: 'with a corrected value',
 };
 
+const DECIDED_BY = {
+  PAYMENT: 'a payment',
+  CLOSING: 'a closing elsewhere',
+  EXPIRY: 'its payment deadline',
+  STALE: 'its age: it was first read long after its deadline',
+  OPERATOR: 'an operator',
+};
+
+const COPIED_DETAILS = new Set(['payment', 'eventId', 'topic', 'deadLetter', 'position']);
 const TIME_DETAILS = new Set(['deadline', 'before', 'after', 'from', 'to', 'paidAt', 'closedAt']);
 
 /** One order: its status, why it is pending, its history, and the changes that operators can make. */
@@ -77,7 +97,7 @@ export function orderView(parameters, page) {
         error && h('p', {}, badge('warn', `This data may be stale. ${error.message}`)),
         summary(details, page),
         details.order.state === 'PENDING' && waitingReasons(details, page),
-        timeline(details),
+        timeline(details, page),
       );
     } else if (error) {
       render(element, error.status === 404 ? notFound(id) : errorState(error, load));
@@ -107,25 +127,28 @@ function notFound(id) {
   ];
 }
 
-function summary({ order, movesBy, waitsFor }, page) {
+function summary({ order, explanation, movesBy, waitsFor }, page) {
+  const now = page.now();
   const pending = order.state === 'PENDING';
   return h(
     'section',
     { class: 'card summary', 'aria-label': 'Status' },
     h('p', { class: 'big' }, orderStateBadge(order.state), pending && order.deadline && [
-      ' ', h('span', { class: 'countdown' }, `due ${relativeTime(order.deadline, page.now())}`),
+      ' ', h('span', { class: 'countdown' }, `due ${relativeTime(order.deadline, now)}`),
     ]),
+    h('p', { class: 'explanation' }, explained(explanation)),
     h('dl', { class: 'facts' },
-      fact('Payment deadline', order.deadline && timeElement(order.deadline)),
+      fact('Order ID', copyable(order.orderId, 'order ID')),
+      fact('Payment deadline', order.deadline && timeWithAge(order.deadline, now)),
       fact('Upcoming extension', movesBy && formatDuration(parseDuration(movesBy))),
       fact('Amount', order.amount && formatMoney(order.amount.value, order.amount.currency)),
       fact('Channel', order.channel && untrusted(order.channel)),
       fact('Payment method', order.paymentMethod && untrusted(order.paymentMethod)),
-      fact('Deadline set by', order.policy && untrusted(order.policy)),
-      fact('Created', order.createdAt && timeElement(order.createdAt)),
-      fact('Decided', order.decidedAt && timeElement(order.decidedAt)),
-      fact('Decided by', order.decidedBy && order.decidedBy.toLowerCase()),
-      fact('Payment', order.paymentId && untrusted(order.paymentId)),
+      fact('Deadline set by', order.policy && deadlinePolicy(order.policy)),
+      fact('Created', order.createdAt && timeWithAge(order.createdAt, now)),
+      fact('Decided', order.decidedAt && timeWithAge(order.decidedAt, now)),
+      fact('Decided by', order.decidedBy && (DECIDED_BY[order.decidedBy] ?? order.decidedBy)),
+      fact('Payment', order.paymentId && copyable(order.paymentId, 'payment ID')),
       fact('Shard', order.shard)),
     pending && h('div', { class: 'buttons' },
       operatorButton('Extend…', () => extend(order, page)),
@@ -134,6 +157,21 @@ function summary({ order, movesBy, waitsFor }, page) {
       waitsFor.some(({ type }) => type === 'parked') &&
         operatorButton('Release…', () => release(order, page))),
   );
+}
+
+/** The sentence with its times in the chosen time zone, and text from outside isolated. */
+function explained(sentence) {
+  return sentence.split(/(“[^”]*”)/).map((part) =>
+    part.startsWith('“')
+      ? ['“', untrusted(shortened(part.slice(1, -1))), '”']
+      : part.split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)/).map((piece, i) =>
+        (i % 2 === 1 ? exactTime(piece) : untrusted(piece))));
+}
+
+// The timeline has the whole text.
+function shortened(text) {
+  const characters = [...text];
+  return characters.length > MAX_QUOTED ? `${characters.slice(0, MAX_QUOTED).join('')}…` : text;
 }
 
 function waitingReasons({ waitsFor }, page) {
@@ -148,35 +186,50 @@ function waitingReasons({ waitsFor }, page) {
   );
 }
 
-function timeline({ order, history }) {
+function timeline({ order, history }, page) {
   return h(
     'section',
     { class: 'card', 'aria-labelledby': 'timeline' },
     h('h2', { id: 'timeline' }, 'Timeline'),
-    h('ol', { class: 'timeline' }, history.map(timelineEntry)),
+    h('ol', { class: 'timeline' }, history.map((entry) => timelineEntry(entry, page.now()))),
     h('p', { class: 'minor' }, viewLink('audit', { subject: order.orderId }, 'Audit log of this order')),
   );
 }
 
-function timelineEntry({ at, what, by, details }) {
+function timelineEntry({ at, what, by, details }, now) {
   const [level, label] = EVENTS[what] ?? ['info', what];
   return h(
     'li',
     {},
-    h('div', { class: 'when' }, at ? timeElement(at) : 'time unknown'),
+    h('div', { class: 'when' }, at
+      ? [exactTime(at), h('span', { class: 'age' }, relativeTime(at, now))]
+      : 'time unknown'),
     h(
       'div',
       {},
       h('p', {}, badge(level, label), ' ', h('span', { class: 'minor' }, 'by ', untrusted(by))),
       Object.keys(details).length > 0 && h('dl', { class: 'details' },
         Object.keys({ ...DETAIL_LABELS, ...details }).map((name) =>
-          details[name] && fact(DETAIL_LABELS[name] ?? name, detailValue(name, details[name])))),
+          details[name] && fact(detailLabel(name, what), detailValue(name, details[name])))),
     ),
   );
 }
 
+function detailLabel(name, what) {
+  return name === 'deadline' && what === 'REGISTERED' ? 'first payment deadline' : DETAIL_LABELS[name] ?? name;
+}
+
 function detailValue(name, value) {
-  return TIME_DETAILS.has(name) && !Number.isNaN(Date.parse(value)) ? timeElement(value) : untrusted(value);
+  if (name === 'policy') {
+    return deadlinePolicy(value);
+  }
+  if (name === 'corrected') {
+    return value === 'true' ? 'yes' : 'no';
+  }
+  if (COPIED_DETAILS.has(name)) {
+    return copyable(value, DETAIL_LABELS[name]);
+  }
+  return TIME_DETAILS.has(name) && !Number.isNaN(Date.parse(value)) ? exactTime(value) : expandable(value);
 }
 
 function extend(order, page) {
@@ -184,7 +237,7 @@ function extend(order, page) {
   return openChangeDialog(page, {
     title: 'Extend payment deadline',
     description: ['Moves the payment deadline of order ', orderId(order.orderId), ' to a later time. It is now ',
-      timeElement(order.deadline), ` (${formatUtc(order.deadline)}).`],
+      exactTime(order.deadline), ` (${formatInOtherZone(order.deadline)}).`],
     fields: timeField('New deadline', 'deadline', base() + 15 * MINUTE, [
       ['+15 min', 15 * MINUTE], ['+1 h', HOUR], ['+1 day', DAY],
     ], base),

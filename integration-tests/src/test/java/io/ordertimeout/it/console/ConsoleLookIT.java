@@ -250,6 +250,7 @@ class ConsoleLookIT {
   private static void assertReadOnly(Visit visit) {
     List<String> buttons =
         visit.page().locator("button").all().stream().map(Locator::textContent).toList();
-    assertThat(List.of("Log out", "Find", "Search", "Filter", "Show more")).containsAll(buttons);
+    assertThat(List.of("Log out", "Find", "Search", "Filter", "Show more", "Copy"))
+        .containsAll(buttons);
   }
 }

@@ -190,6 +190,42 @@ class ConsoleOrdersIT {
                 "Cancellation published"
               });
       assertThat(visit.button("Cancel now")).hasCount(0);
+      assertThat(visit.page().locator(".explanation"))
+          .containsText("Operator “operator” requested the cancellation at ");
+      String eventId = scenario.outcomes().awaitCancelled("fraud").text("eventId");
+      visit.page().context().grantPermissions(List.of("clipboard-read", "clipboard-write"));
+      visit.button("Copy event ID").press("Enter");
+      assertThat(visit.page().locator("#announcement")).hasText("Copied event ID.");
+      assertThat(visit.page().evaluate("() => navigator.clipboard.readText()")).isEqualTo(eventId);
+    }
+  }
+
+  @Test
+  void showsTimesInTheChosenTimeZone() {
+    Instant deadline = Instant.parse("2027-07-01T10:00:00.123Z");
+    scenario.create("of-july", 0, deadline, Instant.now());
+    scenario.awaitState("of-july", "PENDING");
+    try (Visit visit = console.visit()) {
+      visit.openAsOperator("order?id=of-july");
+      Locator registered = timeline(visit).nth(1);
+      assertThat(registered).containsText("1 Jul 2027, 12:00:00.123 CEST");
+      visit.page().getByLabel("Time zone").selectOption("UTC");
+      assertThat(registered).containsText("1 Jul 2027, 10:00:00.123 UTC");
+
+      // The choice is kept, and times are entered in that zone, too.
+      visit.page().reload();
+      assertThat(registered).containsText("1 Jul 2027, 10:00:00.123 UTC");
+      visit.button("Extend").click();
+      assertThat(visit.dialog().getByLabel("New deadline")).hasValue("2027-07-01T10:15:00");
+      visit.because("typed");
+
+      // A dialog is bound to its order; the text is still there upon return.
+      visit.go("orders");
+      assertThat(visit.dialog()).hasCount(0);
+      visit.go("order?id=of-july");
+      visit.button("Extend").click();
+      assertThat(visit.dialog().getByLabel("Reason")).hasValue("typed");
+      visit.press("Cancel");
     }
   }
 
@@ -220,7 +256,9 @@ class ConsoleOrdersIT {
           .containsText("waits for an operator to release it");
       visit.button("Release").click();
       visit.because("fixed").confirm("Release order");
-      assertThat(timeline(visit).last()).containsText("Released");
+      assertThat(timeline(visit))
+          .containsText(new String[] {"Created", "Registered", "Parked", "Released"});
+      assertThat(timeline(visit).nth(2)).containsText("reason x");
       assertThat(visit.button("Release")).hasCount(0);
     }
   }
