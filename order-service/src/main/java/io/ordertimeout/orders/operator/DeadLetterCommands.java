@@ -123,7 +123,7 @@ public class DeadLetterCommands {
             return Effect.unchanged(subject);
           }
           byte[] bytes = value == null ? null : value.getBytes(StandardCharsets.UTF_8);
-          DeadLetterReader.Replay replay =
+          DeadLetterReader.Republished replay =
               session
                   .replay(position, bytes)
                   .orElseThrow(

@@ -142,7 +142,7 @@ public class DeadLetterReader {
    * @param position the position of the new record
    * @param orderId its order; null if it is not known
    */
-  public record Replay(String position, @Nullable String orderId) {}
+  public record Republished(String position, @Nullable String orderId) {}
 
   private static final List<String> OWN_HEADERS =
       List.of("x-error", "x-topic", "x-partition", "x-offset", "x-replayed-from");
@@ -271,7 +271,7 @@ public class DeadLetterReader {
      * @return the new record; empty if the dead letter does not exist
      * @throws KafkaException if Kafka does not acknowledge it
      */
-    public Optional<Replay> replay(Position position, byte @Nullable [] value) {
+    public Optional<Republished> replay(Position position, byte @Nullable [] value) {
       return find(position).map(record -> republish(record, value));
     }
 
@@ -303,7 +303,7 @@ public class DeadLetterReader {
     }
   }
 
-  private Replay republish(ConsumerRecord<byte[], byte[]> record, byte @Nullable [] value) {
+  private Republished republish(ConsumerRecord<byte[], byte[]> record, byte @Nullable [] value) {
     // The topic comes from the configuration, because anybody can forge the header.
     String origin =
         topics.inputs().stream()
@@ -328,7 +328,7 @@ public class DeadLetterReader {
     replayed.headers().add("x-replayed-from", source.getBytes(StandardCharsets.UTF_8));
     try {
       var result = producer.send(replayed).get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
-      return new Replay(
+      return new Republished(
           new Position(result.topic(), result.partition(), result.offset()).toString(),
           orderId(replayed, result));
     } catch (ExecutionException | TimeoutException e) {
