@@ -46,6 +46,7 @@ function formatIn(timeZone, instant, { date, seconds = true, millis, zoneName })
   if (!formatters.has(key)) {
     formatters.set(key, new Intl.DateTimeFormat(undefined, {
       timeZone,
+      hourCycle: 'h23',
       hour: '2-digit',
       minute: '2-digit',
       ...(seconds && { second: '2-digit' }),
@@ -167,7 +168,7 @@ export function exactTime(instant) {
 /** The same, and how long ago it was. */
 export function timeWithAge(instant, now) {
   return [timeElement(instant, { zoneName: true }), ' ',
-    h('span', { class: 'age' }, `(${relativeTime(instant, now)})`)];
+    h('span', { class: 'age' }, relativeTime(instant, now))];
 }
 
 /** Shows all times on the page in another time zone; times that are being entered stay the same. */
