@@ -79,7 +79,7 @@ class ConsolePausesIT {
       assertThat(visit.dialog())
           .containsText("No order that comes due within the next hour has the channel store");
       visit.page().setViewportSize(390, 844);
-      assertThat(visit.dialog().getByText("Cancel")).isInViewport();
+      assertThat(visit.dialog().locator("button.danger")).isInViewport();
       visit.page().setViewportSize(1366, 768);
       assertThat(visit.dialog().evaluate("dialog => dialog.scrollHeight - dialog.clientHeight"))
           .isEqualTo(0);

@@ -167,8 +167,12 @@ class PauseIT {
             .until(this::hour, h -> h.at("/expectedCancelled/orders").asInt() == 2);
     assertThat(hour.at("/suspended/orders").asInt()).isZero();
     String channel = service.pause(Map.of("channel", "paused", "moveDeadlines", false));
-    assertThat(hour().at("/suspended/orders").asInt()).isEqualTo(4);
-    assertThat(hour().at("/expectedCancelled/orders").asInt()).isEqualTo(1);
+    // Channels are read every ten seconds.
+    JsonNode others =
+        await("the orders of the channel")
+            .atMost(PATIENCE)
+            .until(this::hour, h -> h.at("/suspended/orders").asInt() == 4);
+    assertThat(others.at("/expectedCancelled/orders").asInt()).isEqualTo(1);
     String all = service.pause(Map.of("moveDeadlines", false));
     JsonNode paused = hour();
     assertThat(paused.at("/suspended/orders").asInt())

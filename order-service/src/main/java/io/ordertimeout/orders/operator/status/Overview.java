@@ -218,23 +218,6 @@ public class Overview {
         pauses.inForce());
   }
 
-  /**
-   * Returns whether an order that comes due within the hour has the channel, so far as the
-   * instances have reported; true if they have not yet.
-   */
-  public boolean mayHaveOrders(String channel) {
-    List<InstanceReport> present =
-        reports.all().stream().filter(r -> !r.stale()).map(Reported::report).toList();
-    return present.isEmpty()
-        || present.stream()
-            .anyMatch(
-                report ->
-                    report.amountsAsOf() == null
-                        || report.dueByChannel().size() == DueByChannel.MOST_CHANNELS
-                        || report.dueByChannel().stream()
-                            .anyMatch(due -> channel.equals(due.channel())));
-  }
-
   private Forecast forecast(List<InstanceReport> present, List<ExpiryPauses.Pause> paused) {
     List<Long> orders = new ArrayList<>(Collections.nCopies(InstanceReport.MINUTES, 0L));
     Map<String, List<BigDecimal>> amounts = new TreeMap<>();
