@@ -33,7 +33,7 @@ public class CancellationShares {
   // would make all others look safer.
   private static final String SHARES =
       """
-      with paused as materialized (%s), sample as (
+      with paused as materialized (%s), sample as materialized (
         select o.state = 'CANCELLED' as cancelled,
           case when o.state = 'CANCELLED' then 0
             else extract(epoch from o.deadline - o.decided_at) end as least_left,

@@ -58,7 +58,8 @@ public class PastDueOrders {
       """
       generate_series(
         0, (select max(shard) from order_deadline where state = 'PENDING')) as s(shard)
-      cross join lateral (%s union %s) d
+      cross join lateral (
+        select w.*, count(*) over () > :window as incomplete from (%s union %s) w) d
       """
           .formatted(window("asc"), window("desc"));
 
@@ -71,8 +72,7 @@ public class PastDueOrders {
   private static final String SUSPENDED =
       """
       with paused as materialized (%s), held as materialized (%s), past_due as (
-        select 'SUSPENDED' as fate, d.currency, d.amount, d.deadline,
-          count(*) over (partition by d.shard) > :window as incomplete
+        select 'SUSPENDED' as fate, d.currency, d.amount, d.deadline, d.incomplete
         from %s
         where (exists (select from paused) or exists (select from held)) and (%s or %s) and %s
       )
@@ -101,7 +101,7 @@ public class PastDueOrders {
             then d.deadline + (now() - greatest(e.began_at, d.created_at))
             else d.deadline
           end as deadline,
-          count(*) over (partition by d.shard) > :window as incomplete
+          d.incomplete
         from ended e cross join %s
         where (e.channel is null or e.channel = d.channel) and %s
       )
