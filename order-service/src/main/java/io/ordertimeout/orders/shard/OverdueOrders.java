@@ -92,12 +92,14 @@ public class OverdueOrders {
     }
     try {
       // Counting everything after a long outage would only add to the load.
-      counted = statistics.exceptions(overdueAfter, PastDueOrders.WINDOW, shards.owned());
+      Exceptions exceptions =
+          statistics.exceptions(overdueAfter, PastDueOrders.WINDOW, shards.owned());
       Total now = pastDue.suspended();
       if (!now.amounts().equals(suspended.amounts())) {
         suspendedAmounts.register(rows(now), true);
       }
       suspended = now;
+      counted = exceptions;
       health.succeeded();
     } catch (RuntimeException | Error e) {
       health.failed("the numbers of overdue and parked orders are not updated", e);
