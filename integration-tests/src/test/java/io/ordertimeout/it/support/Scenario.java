@@ -2,6 +2,7 @@ package io.ordertimeout.it.support;
 
 import static org.awaitility.Awaitility.await;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -61,21 +62,30 @@ public final class Scenario implements AutoCloseable {
   private final Shop shop;
   private final Outcomes outcomes;
 
-  private Scenario(TestEnvironment environment, TestEnvironment ofServices, boolean prepared) {
+  private enum Prepared {
+    NOTHING,
+    TOPICS,
+    TOPICS_AND_TABLES
+  }
+
+  private Scenario(TestEnvironment environment, TestEnvironment ofServices, Prepared prepared) {
     this.environment = environment;
     this.ofServices = ofServices;
     this.name = namePrefix(LogOwnership.current()) + UUID.randomUUID().toString().substring(0, 8);
     this.topics = TopicNames.of(name);
     this.database =
-        prepared ? Database.create(environment, name) : Database.createEmpty(environment, name);
+        prepared == Prepared.TOPICS_AND_TABLES
+            ? Database.create(environment, name)
+            : Database.createEmpty(environment, name);
     this.admin =
         Admin.create(
             Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, environment.bootstrapServers()));
-    if (prepared) {
+    boolean hasTopics = prepared != Prepared.NOTHING;
+    if (hasTopics) {
       createTopics();
     }
     this.shop = Shop.open(environment, topics);
-    this.outcomes = Outcomes.watch(environment, topics, prepared ? outputs() : List.of());
+    this.outcomes = Outcomes.watch(environment, topics, hasTopics ? outputs() : List.of());
   }
 
   /** What the names of a test class's scenarios, and of their log files, begin with. */
@@ -90,12 +100,17 @@ public final class Scenario implements AutoCloseable {
 
   /** A scenario whose services use other addresses than the test, such as those of a proxy. */
   public static Scenario on(TestEnvironment environment, TestEnvironment ofServices) {
-    return new Scenario(environment, ofServices, true);
+    return new Scenario(environment, ofServices, Prepared.TOPICS_AND_TABLES);
   }
 
   /** A scenario that begins without any topics and tables. */
   public static Scenario unprepared() {
-    return new Scenario(TestEnvironment.shared(), TestEnvironment.shared(), false);
+    return new Scenario(TestEnvironment.shared(), TestEnvironment.shared(), Prepared.NOTHING);
+  }
+
+  /** A scenario whose tables are those of the version of the service that is started first. */
+  public static Scenario withoutTables() {
+    return new Scenario(TestEnvironment.shared(), TestEnvironment.shared(), Prepared.TOPICS);
   }
 
   private void createTopics() {
@@ -266,6 +281,11 @@ public final class Scenario implements AutoCloseable {
   /** Starts the service as one of several processes, each with a log of its own. */
   public ServiceProcess startProcess(String logName, List<String> jvmOptions, String... more) {
     return ServiceProcess.start(logName, jvmOptions, settings(more));
+  }
+
+  /** Starts another version of the service from its jar, as a process of its own. */
+  public ServiceProcess startProcess(String logName, Path jar, String... more) {
+    return ServiceProcess.startJar(logName, jar, settings(more));
   }
 
   /** Starts the service as a process of its own whose wall clock the test sets. */

@@ -77,6 +77,16 @@ public final class ServiceLauncher {
     return launcher.command(jvmOptions, classPath, mainClass);
   }
 
+  /** The command that starts another version of the service. */
+  static List<String> jar(List<String> jvmOptions, Path jar) {
+    List<String> command = new ArrayList<>();
+    command.add(ChildProcess.JAVA);
+    command.addAll(JVM_OPTIONS);
+    command.addAll(jvmOptions);
+    command.addAll(List.of("-jar", jar.toString()));
+    return command;
+  }
+
   private List<String> command(List<String> jvmOptions, String path, String mainClass) {
     List<String> command = new ArrayList<>();
     command.add(ChildProcess.JAVA);

@@ -9,6 +9,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -39,6 +40,11 @@ public final class ServiceProcess implements Instance, AutoCloseable {
   public static ServiceProcess start(
       String logName, List<String> jvmOptions, Map<String, String> settings) {
     return startCommand(logName, ServiceLauncher.service(jvmOptions), settings);
+  }
+
+  /** Starts what is in a jar. */
+  static ServiceProcess startJar(String logName, Path jar, Map<String, String> settings) {
+    return startCommand(logName, ServiceLauncher.jar(List.of("-Xmx256m"), jar), settings);
   }
 
   static ServiceProcess startCommand(
