@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.oracle.Oracle;
 import io.ordertimeout.it.oracle.Verdict;
+import io.ordertimeout.it.support.Database;
 import io.ordertimeout.it.support.Instance;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.ServiceProcess;
@@ -50,8 +51,12 @@ class RollingUpgradeIT {
       try (Traffic traffic =
           Traffic.start(scenario, oracle.acknowledgements(), PROFILE, SEED, ORDERS_PER_SECOND)) {
         awaitCancellations(oracle);
-        await("a conflict").atMost(PATIENCE).until(() -> scenario.database().conflicts() > 0);
-        FilledTables filled = FilledTables.fill(scenario.database());
+        Database database = scenario.database();
+        await("a conflict").atMost(PATIENCE).until(() -> database.conflicts() > 0);
+        await("a parked order")
+            .atMost(PATIENCE)
+            .until(() -> database.count("select count(*) from parked_order") > 0);
+        FilledTables filled = FilledTables.fill(database);
 
         try (ServiceProcess current = scenario.startProcess(scenario.name() + "-new", jvm())) {
           current.awaitReady();
