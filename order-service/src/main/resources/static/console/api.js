@@ -80,6 +80,18 @@ export async function get(path, parameters = {}, signal) {
   return response.json();
 }
 
+/** Saves a response as a file, and returns it. */
+export async function download(path, parameters, fileName, signal) {
+  const response = await send(`${path}?${queryString(parameters)}`, { signal, headers: { Accept: '*/*' } });
+  const address = URL.createObjectURL(await response.blob());
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = fileName;
+  link.click();
+  URL.revokeObjectURL(address);
+  return response;
+}
+
 /** Requests a change. The service applies requests with the same idempotency key only once. */
 export async function post(path, body, idempotencyKey) {
   const headers = {

@@ -115,6 +115,11 @@ function patch(old, node) {
       old.setAttribute(name, value);
     }
   }
+  if (old.type === 'checkbox') {
+    // Properties: the attribute has no effect once the user has clicked.
+    old.checked = node.checked;
+    old.indeterminate = node.indeterminate;
+  }
   render(old, ...node.childNodes);
 }
 
@@ -196,7 +201,8 @@ export function fact(term, ...values) {
 /**
  * A table that scrolls horizontally where it is wider than the page. With the class "cards", each row
  * becomes a card on a narrow page. That needs explicit roles, because changing the display of table
- * elements removes their implicit ones.
+ * elements removes their implicit ones. A head cell is a text, or an object with the text, optionally
+ * the content to be displayed instead, and attributes.
  */
 export function table(caption, head, rows, attributes = {}) {
   const cards = attributes.class?.startsWith('cards') ?? false;
@@ -232,8 +238,8 @@ function labelCells(row, labels) {
 }
 
 function headCell(cell, role) {
-  const { text, ...attributes } = typeof cell === 'string' ? { text: cell } : cell;
-  return text === '' ? h('td') : h('th', { scope: 'col', ...role, ...attributes }, text);
+  const { text, content, ...attributes } = typeof cell === 'string' ? { text: cell } : cell;
+  return text === '' ? h('td') : h('th', { scope: 'col', ...role, ...attributes }, content ?? text);
 }
 
 export function loading(text = 'Loading') {

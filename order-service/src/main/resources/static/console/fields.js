@@ -37,6 +37,18 @@ export function textField(label, name, attributes = {}) {
   );
 }
 
+/** A list to choose from; options are pairs of value and text. */
+export function selectField(label, options, selected, attributes = {}) {
+  const id = newId('select');
+  return h(
+    'div',
+    { class: 'choice' },
+    h('label', { for: id }, label),
+    h('select', { id, ...attributes }, options.map(([value, text]) =>
+      h('option', { value, selected: value === selected }, text))),
+  );
+}
+
 /**
  * A field for an instant, entered in the time zone that the page shows and repeated in the other. Each shortcut, a
  * pair of text and milliseconds, adds a button that sets the field to that long after the base.

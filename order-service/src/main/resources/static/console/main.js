@@ -5,6 +5,7 @@ import { formatDuration, formatTime, timeElement } from './format.js';
 import { followOverview } from './live.js';
 import { timeZoneSwitch } from './time-zone.js';
 import { auditView } from './views/audit.js';
+import { conflictsView } from './views/conflicts.js';
 import { deadLettersView } from './views/dead-letters.js';
 import { logInView } from './views/login.js';
 import { orderView } from './views/order.js';
@@ -21,6 +22,7 @@ const VIEWS = {
   orders: { label: 'Orders', open: ordersView },
   pauses: { label: 'Pauses', open: pausesView },
   shards: { label: 'Shards', open: shardsView },
+  conflicts: { label: 'Conflicts', open: conflictsView },
   'dead-letters': { label: 'Dead letters', open: deadLettersView },
   audit: { label: 'Audit log', open: auditView },
   order: { parent: 'orders', open: orderView },

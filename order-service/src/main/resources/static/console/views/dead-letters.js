@@ -5,6 +5,7 @@ import { formatNumber, pluralize, timeElement } from '../format.js';
 import { viewHref } from '../urls.js';
 import { orderLink } from './labels.js';
 import { PAGE_SIZE, pagedList } from './paged-list.js';
+import { bulkBar, MOST_SELECTED, resultNotice, Selection, selectionCell } from './selection.js';
 
 /** The dead letters of one topic or all, or a single dead letter if the URL has its offset. */
 export function deadLettersView(parameters, page) {
@@ -14,7 +15,12 @@ export function deadLettersView(parameters, page) {
 function letterList(parameters, page) {
   const requests = new AbortController();
   const selected = parameters.get('topic');
+  const fault = parameters.get('fault');
   const element = h('div', { class: 'view' }, loading('Reading from Kafka'));
+  const notice = h('div');
+  const groups = h('div', {}, loading('Counting'));
+  let shown = () => {};
+  const selection = new Selection(position, () => shown());
 
   async function load() {
     try {
@@ -31,18 +37,96 @@ function letterList(parameters, page) {
   }
 
   function show(topics, stops) {
+    const wanted = selected ? [selected] : topics;
     const letters = pagedList({
-      fetchPage: mergedPages(selected ? [selected] : topics, requests.signal),
-      emptyText: 'No dead letters.',
-      build: letterTable,
+      fetchPage: mergedPages(wanted, fault, requests.signal),
+      emptyText: fault ? 'None of the latest dead letters has this error.' : 'No dead letters.',
+      build: (items) => {
+        const list = h('div', { class: 'results' });
+        shown = () => render(list, bulkReplay(), letterTable(items, selection));
+        selection.offer(items.slice(0, MOST_SELECTED));
+        return list;
+      },
     });
     render(element, stoppedTopics(stops, page), topicTabs(topics, selected));
+    element.append(notice);
+    if (fault) {
+      element.append(h('p', { class: 'notice' }, 'Only dead letters with the error ', badge('bad', untrusted(fault)),
+        ' ', viewLink('dead-letters', { topic: selected }, 'Show all')));
+    } else {
+      element.append(h('section', { class: 'card', 'aria-labelledby': 'by-error' },
+        h('h2', { id: 'by-error' }, 'By error'), groups));
+      loadGroups(wanted);
+    }
     element.append(h('section', { class: 'card', 'aria-label': 'Dead letters' }, letters.element));
     letters.load();
   }
 
+  async function loadGroups(topics) {
+    try {
+      const found = await Promise.all(topics.map((topic) =>
+        get(`/api/v1/dead-letters/${encodeURIComponent(topic)}/groups`, {}, requests.signal)));
+      render(groups, groupTable(found));
+    } catch (error) {
+      if (error.name !== 'AbortError') {
+        render(groups, errorState(error, () => loadGroups(topics)));
+      }
+    }
+  }
+
+  function bulkReplay() {
+    return bulkBar(selection, 'dead letter', 'shown here', operatorButton('Replay…', () => {
+      const letters = selection.items();
+      return openChangeDialog(page, {
+        title: `Replay ${pluralize(letters.length, 'dead letter')}`,
+        description: 'The records are published to their source topics again as they are, the oldest first, and '
+          + 'processed like any other record.',
+        confirm: 'Replay',
+        path: '/api/v1/dead-letters/replay',
+        body: () => ({
+          positions: [...letters].reverse()
+            .map(({ topic, partition, offset }) => ({ topic, partition, offset })),
+        }),
+        done: ({ data }) => {
+          const replayed = data.filter(({ outcome }) => ['CHANGED', 'UNCHANGED'].includes(outcome)).length;
+          const message = `${formatNumber(replayed)} of ${pluralize(data.length, 'dead letter')} replayed.`;
+          render(notice, resultNotice(message, data, (letter) => viewLink('dead-letters', {
+            topic: letter.topic, partition: letter.partition, offset: letter.offset,
+          }, untrusted(position(letter)))));
+          return message;
+        },
+      });
+    }));
+  }
+
   load();
   return { title: 'Dead letters', element, refresh: load, close: () => requests.abort() };
+}
+
+// The counts are of a limited number of letters, which the text states.
+function groupTable(found) {
+  const groups = found.flatMap(({ data }) => data).sort((a, b) => b.letters - a.letters);
+  const counted = found.reduce((sum, { letters }) => sum + letters, 0);
+  return groups.length === 0
+    ? emptyState('No dead letters.')
+    : [
+        h('p', { class: 'minor' }, found.every(({ complete }) => complete)
+          ? `All ${pluralize(counted, 'dead letter')}`
+          : `The latest ${pluralize(counted, 'dead letter')}; there are older ones`),
+        table(
+          'Dead letters by error',
+          ['Error', 'Topic', { text: 'Letters', class: 'number' }, { text: 'Replayed', class: 'number' }, 'First', 'Latest'],
+          groups.map((group) => h('tr', { 'data-key': `${group.topic} ${group.fault}` },
+            h('th', { scope: 'row' }, viewLink('dead-letters', { topic: group.topic, fault: group.fault },
+              untrusted(group.fault || 'no error stated'))),
+            h('td', {}, untrusted(group.topic)),
+            h('td', { class: 'number' }, formatNumber(group.letters)),
+            h('td', { class: 'number' }, formatNumber(group.replayed)),
+            h('td', {}, timeElement(group.first)),
+            h('td', {}, timeElement(group.latest)))),
+          { class: 'cards' },
+        ),
+      ];
 }
 
 function stoppedTopics(stops, page) {
@@ -82,24 +166,36 @@ function topicTabs(topics, selected) {
     }, topic ?? 'All')))));
 }
 
-function letterTable(letters) {
+function letterTable(letters, selection) {
+  const isSelectable = session.operator;
   return table(
     'Dead letters, newest first',
-    ['Time', 'Key', 'Error', 'Source', { text: 'Bytes', class: 'number' }],
+    [...(isSelectable ? [''] : []), 'Time', 'Key', 'Error', 'Status', 'Source', { text: 'Bytes', class: 'number' }],
     letters.map((letter) => h('tr', { 'data-key': position(letter) },
+      isSelectable && selectionCell(selection, letter, `Select dead letter ${position(letter)}`),
       h('th', { scope: 'row' }, viewLink('dead-letters', {
         topic: letter.topic, partition: letter.partition, offset: letter.offset,
       }, timeElement(letter.at))),
       h('td', {}, letter.key === null ? h('i', {}, 'none') : untrusted(letter.key, { class: 'id' })),
       h('td', {}, clipped(letter.error)),
+      h('td', {}, replayStatus(letter.replay)),
       h('td', {}, untrusted(source(letter))),
       h('td', { class: 'number' }, formatNumber(letter.bytes)))),
-    { class: 'cards' },
+    { class: isSelectable ? 'cards selectable' : 'cards' },
   );
 }
 
+function replayStatus(replay) {
+  return replay === null
+    ? badge('warn', 'Open')
+    : [
+        badge('ok', replay.corrected ? 'Corrected and replayed' : 'Replayed'),
+        h('div', { class: 'minor' }, timeElement(replay.at), ' by ', untrusted(replay.by), ' as ', untrusted(replay.to)),
+      ];
+}
+
 // Fetches the dead letters of several topics in order of time, page by page.
-function mergedPages(topics, signal) {
+function mergedPages(topics, fault, signal) {
   return async (after) => {
     const lists = after ?? topics.map((topic) => ({ topic, letters: [], next: undefined }));
     const filled = await Promise.all(lists.map(async (list) => {
@@ -107,7 +203,8 @@ function mergedPages(topics, signal) {
         return list;
       }
       const { data, next } = await get(
-        `/api/v1/dead-letters/${encodeURIComponent(list.topic)}`, { after: list.next, limit: PAGE_SIZE }, signal);
+        `/api/v1/dead-letters/${encodeURIComponent(list.topic)}`, { fault, after: list.next, limit: fault ? MOST_SELECTED : PAGE_SIZE },
+        signal);
       return { ...list, letters: [...list.letters, ...data], next };
     }));
     const data = filled.flatMap(({ letters }) => letters)

@@ -17,13 +17,12 @@ export function pagedList({ fetchPage, emptyText, build }) {
     try {
       const { data, next } = await fetchPage(after);
       const items = [...previous, ...data];
-      render(element, items.length === 0
-        ? emptyState(emptyText)
-        : [
-            build(items),
-            next !== null &&
-              h('button', { type: 'button', on: { click: () => loadAfter(items, next) } }, 'Show more'),
-          ]);
+      render(element,
+        items.length === 0
+          ? emptyState(next === null ? emptyText : 'Nothing found so far; there is more to search.')
+          : build(items),
+        next !== null &&
+          h('button', { type: 'button', on: { click: () => loadAfter(items, next) } }, 'Show more'));
     } catch (error) {
       if (error.name !== 'AbortError') {
         render(element, previous.length > 0 && build(previous), errorState(error, () => loadAfter(previous, after)));

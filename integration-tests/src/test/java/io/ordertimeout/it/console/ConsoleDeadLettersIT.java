@@ -40,7 +40,7 @@ class ConsoleDeadLettersIT {
     try (Visit visit = console.visit()) {
       visit.openAsOperator(
           "dead-letters?topic=" + TopicNames.deadLetters(scenario.topics().paid()));
-      Locator row = visit.page().locator("main tbody tr");
+      Locator row = letters(visit);
       assertThat(row).containsText("orderId is missing");
       row.locator("a").first().click();
       assertThat(visit.page().locator("pre")).hasText(broken);
@@ -69,7 +69,7 @@ class ConsoleDeadLettersIT {
     try (Visit visit = console.visit()) {
       visit.openAsOperator(
           "dead-letters?topic=" + TopicNames.deadLetters(scenario.topics().closed()));
-      visit.page().locator("main tbody a").first().click();
+      letters(visit).locator("a").first().click();
       assertThat(visit.page().locator("pre")).hasText("/wD+");
       visit.button("Replay").click();
       visit.because("again").confirm("Replay");
@@ -89,11 +89,45 @@ class ConsoleDeadLettersIT {
     try (Visit visit = console.visit()) {
       visit.openAsViewer(
           "dead-letters?topic=" + TopicNames.deadLetters(scenario.topics().created()));
-      assertThat(visit.page().locator("main tbody tr")).hasCount(50);
+      assertThat(letters(visit)).hasCount(50);
       visit.button("Show more").click();
-      assertThat(visit.page().locator("main tbody tr")).hasCount(60);
+      assertThat(letters(visit)).hasCount(60);
       assertThat(visit.button("Show more")).hasCount(0);
     }
+  }
+
+  @Test
+  void replaysAllOfAnErrorAtOnce() {
+    for (int i = 0; i < 3; i++) {
+      send(scenario.topics().paid(), "<b>&" + i, "{\"orderId\": 7, \"n\": \"\u202Egnp\"}");
+    }
+    awaitLetters(scenario.topics().paid(), 3);
+    try (Visit visit = console.visit()) {
+      visit.openAsOperator(
+          "dead-letters?topic=" + TopicNames.deadLetters(scenario.topics().paid()));
+      Locator group =
+          visit
+              .page()
+              .locator("[aria-labelledby=by-error] tbody tr")
+              .filter(new Locator.FilterOptions().setHasText("orderId is not a string"));
+      assertThat(group).containsText("3");
+      group.locator("a").click();
+      assertThat(letters(visit)).hasCount(3);
+      assertThat(letters(visit).first()).containsText("Open");
+      visit.page().getByLabel("Select all 3 dead letters").check();
+      visit.button("Replay").click();
+      visit.because("decodable now").confirm("Replay");
+      assertThat(visit.page().locator(".notice[role=status]")).containsText("3 of 3 dead letters");
+      // What was published again became dead letters again.
+      awaitLetters(scenario.topics().paid(), 6);
+      assertThat(letters(visit).filter(new Locator.FilterOptions().setHasText("Replayed")))
+          .hasCount(3);
+      assertThat(visit.page().locator("main b")).hasCount(0);
+    }
+  }
+
+  private static Locator letters(Visit visit) {
+    return visit.page().locator("section[aria-label='Dead letters'] tbody tr");
   }
 
   private void send(String topic, String key, String value) {

@@ -67,8 +67,10 @@ class ConsoleLookIT {
           "main tbody tr",
           "shards",
           "main tbody tr",
-          "dead-letters",
+          "conflicts",
           "main tbody tr",
+          "dead-letters",
+          "section[aria-label='Dead letters'] tbody tr",
           "audit",
           "main tbody tr");
 
@@ -109,6 +111,15 @@ class ConsoleLookIT {
               600 + 200 * sin(i / 9.0), 480 + 150 * sin(i / 9.0 + 0.4), 9, 60 + 40 * sin(i / 5.0),
               i % 3, array[0, 20, 30, 8, 2 + i % 5, i % 7 / 6, 0, 0, 0, 0, 0, 0, 0, 0, 0]
             from generate_series(1, 58) as i
+            """);
+    scenario.awaitState(LONG_ID, "PENDING");
+    scenario
+        .database()
+        .execute(
+            """
+            insert into payment_conflict (order_id, payment_id, paid_at, published_at)
+            select order_id, 'payment of ' || order_id, now(), nullif(now(), case when shard = 0 then now() end)
+            from order_deadline limit 20
             """);
     scenario
         .database()
@@ -169,9 +180,13 @@ class ConsoleLookIT {
             check(visit, name(view), look);
           });
       visit.go("dead-letters");
-      visit.page().locator("main tbody a").first().click();
+      visit.page().locator("section[aria-label='Dead letters'] tbody a").first().click();
       assertThat(visit.page().locator("pre")).isVisible();
       check(visit, "dead-letter", look);
+      visit.go("orders");
+      visit.page().getByLabel("Select all").check();
+      assertThat(visit.button("Extend")).isVisible();
+      check(visit, "orders-selected", look);
       visit.go("pauses");
       visit.button("Pause expiry").click();
       assertThat(visit.dialog()).isVisible();
@@ -185,7 +200,7 @@ class ConsoleLookIT {
       visit.openAsOperator("orders");
       for (int width : new int[] {320, 480, 641, 800, 1024, 1101, 1280, 1366, 1536, 1920, 2560}) {
         visit.page().setViewportSize(width, 800);
-        for (String view : List.of("orders", "pauses", "audit")) {
+        for (String view : List.of("orders", "pauses", "audit", "dead-letters")) {
           visit.go(view);
           assertThat(visit.page().evaluate(OVERLAPS))
               .as("%s at %d", view, width)
@@ -241,7 +256,7 @@ class ConsoleLookIT {
             assertReadOnly(visit);
           });
       visit.go("dead-letters");
-      visit.page().locator("main tbody a").first().click();
+      visit.page().locator("section[aria-label='Dead letters'] tbody a").first().click();
       assertThat(visit.page().locator("pre")).isVisible();
       assertReadOnly(visit);
     }
@@ -250,7 +265,9 @@ class ConsoleLookIT {
   private static void assertReadOnly(Visit visit) {
     List<String> buttons =
         visit.page().locator("button").all().stream().map(Locator::textContent).toList();
-    assertThat(List.of("Log out", "Find", "Search", "Filter", "Show more", "Copy"))
+    assertThat(
+            List.of(
+                "Log out", "Find", "Search", "Filter", "Show more", "Copy", "Export CSV"))
         .containsAll(buttons);
   }
 }

@@ -3,18 +3,22 @@ package io.ordertimeout.it.console;
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.microsoft.playwright.Download;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.AriaRole;
 import io.ordertimeout.it.support.Scenario;
+import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -48,11 +52,11 @@ class ConsoleOrdersIT {
       visit.button("Search").click();
       assertThat(rows(visit)).hasCount(50);
       assertThat(rows(visit).first()).containsText("found-00");
-      assertThat(visit.page().locator("main")).containsText("The first 50 orders; there are more");
+      assertThat(visit.page().locator("main")).containsText("The first 50 of 60 orders");
       visit.link("Next page").click();
       // A search by id covers all states.
       assertThat(rows(visit)).hasCount(10);
-      assertThat(visit.page().locator("main")).containsText("The last 10 orders");
+      assertThat(visit.page().locator("main")).containsText("The last 10 of 60 orders");
       page.goBack();
       assertThat(rows(visit)).hasCount(50);
 
@@ -113,6 +117,100 @@ class ConsoleOrdersIT {
       visit.page().getByLabel("Deadline before").fill("2027-06-01T12:00:02");
       visit.button("Search").click();
       assertThat(visit.page().locator("main")).containsText("No orders match your search.");
+    }
+  }
+
+  @Test
+  void filtersSortsAndExportsOrders() throws IOException {
+    for (int i = 1; i <= 3; i++) {
+      scenario
+          .shop()
+          .created(
+              "=sold-" + i,
+              Map.of(
+                  "timeout",
+                  "PT" + i + "H",
+                  "channel",
+                  "fair",
+                  "amount",
+                  Map.of("value", 10 * i, "currency", "EUR")));
+      scenario.awaitState("=sold-" + i, "PENDING");
+    }
+    try (Visit visit = console.visit()) {
+      visit.openAsViewer("orders");
+      Page page = visit.page();
+      page.getByLabel("Channel").fill("fair");
+      page.getByLabel("From", new Page.GetByLabelOptions().setExact(true)).fill("15");
+      visit.button("Search").click();
+      // The browser validates that there is a currency.
+      assertThat(visit.heading()).hasText("Orders");
+      page.getByLabel("Currency").fill("EUR");
+      visit.button("Search").click();
+      assertThat(rows(visit)).hasCount(2);
+      assertThat(page.locator("main [role=status]").first()).containsText("2 orders");
+      assertThat(rows(visit).first()).containsText("=sold-2");
+      page.getByRole(AriaRole.COLUMNHEADER, new Page.GetByRoleOptions().setName("Deadline"))
+          .getByRole(AriaRole.LINK)
+          .click();
+      assertThat(rows(visit).first()).containsText("=sold-3");
+      assertThat(page.getByLabel("Sort by")).hasValue("-deadline");
+      page.getByLabel("Page size").selectOption("100");
+      assertThat(page).hasURL(Pattern.compile("size=100"));
+      assertThat(rows(visit)).hasCount(2);
+
+      Download download = page.waitForDownload(() -> visit.button("Export CSV").click());
+      assertThat(download.suggestedFilename()).isEqualTo("orders.csv");
+      assertThat(Files.readString(download.path()))
+          .startsWith("orderId,state,deadline,")
+          .contains("\r\n'=sold-3,PENDING,")
+          .contains(",30,EUR,fair,");
+      assertThat(page.locator(".notice")).containsText("2 orders exported");
+    }
+  }
+
+  @Test
+  void changesManyOrdersWithOneReason() {
+    for (int i = 0; i < 12; i++) {
+      scenario.create("many-%02d".formatted(i), 0, Scenario.in(Duration.ofHours(1)));
+    }
+    scenario.awaitState("many-11", "PENDING");
+    try (Visit visit = console.visit()) {
+      visit.openAsOperator("orders?prefix=many-&state=PENDING");
+      assertThat(rows(visit)).hasCount(12);
+      visit.page().getByLabel("Select order many-00").check();
+      assertThat(visit.page().locator(".bulk")).containsText("1 selected");
+      visit.page().getByLabel("Select all 12 pending orders").check();
+      assertThat(visit.page().locator(".bulk")).containsText("12 selected");
+      assertThat(visit.page().getByLabel("Select order many-11")).isChecked();
+      scenario.pay("many-07", 0);
+      scenario.awaitState("many-07", "PAID");
+
+      visit.button("Extend").click();
+      visit.dialog().getByText("+1 day").click();
+      visit.because("the provider was down").confirm("Extend deadlines");
+      Locator notice = visit.page().locator(".notice");
+      assertThat(notice).containsText("11 of 12 orders extended");
+      assertThat(notice.locator("li")).hasCount(1);
+      assertThat(notice).containsText("many-07: the order has been PAID");
+      assertThat(rows(visit)).hasCount(11);
+
+      visit.page().getByLabel("Select all 11 pending orders").check();
+      visit.button("Cancel now").click();
+      visit.dialog().getByLabel("Type 11 to confirm").fill("12");
+      visit.because("fraud").press("Cancel orders");
+      assertThat(visit.dialogError()).containsText("Type 11");
+      visit.dialog().getByLabel("Type 11 to confirm").fill("11");
+      visit.confirm("Cancel orders");
+      assertThat(notice).containsText("11 orders due now");
+      scenario.outcomes().awaitCancelled("many-00");
+      scenario.outcomes().awaitCancelled("many-11");
+
+      scenario.pay("many-00", 0);
+      scenario.outcomes().awaitConflicts("many-00", 1);
+      visit.go("conflicts");
+      assertThat(rows(visit)).hasCount(1);
+      assertThat(rows(visit)).containsText("many-00");
+      assertThat(rows(visit)).containsText("Cancelled");
     }
   }
 
