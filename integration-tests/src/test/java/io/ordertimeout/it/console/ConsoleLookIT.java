@@ -265,9 +265,7 @@ class ConsoleLookIT {
   private static void assertReadOnly(Visit visit) {
     List<String> buttons =
         visit.page().locator("button").all().stream().map(Locator::textContent).toList();
-    assertThat(
-            List.of(
-                "Log out", "Find", "Search", "Filter", "Show more", "Copy", "Export CSV"))
+    assertThat(List.of("Log out", "Find", "Search", "Filter", "Show more", "Copy", "Export CSV"))
         .containsAll(buttons);
   }
 }
