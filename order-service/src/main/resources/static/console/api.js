@@ -100,7 +100,7 @@ export async function post(path, body, idempotencyKey) {
     'Idempotency-Key': idempotencyKey,
   };
   const response = await send(path, { method: 'POST', headers, body: JSON.stringify(body) });
-  return response.json();
+  return response.status === 204 ? null : response.json();
 }
 
 /** Opens an event stream and returns its body. */

@@ -109,7 +109,7 @@ function changes({ before, after }) {
 }
 
 function fieldLabel(name) {
-  return name === 'movesDeadlines' ? 'extends deadlines' : camelCaseToWords(name);
+  return name === 'moveDeadlines' ? 'extends deadlines' : camelCaseToWords(name);
 }
 
 function camelCaseToWords(name) {

@@ -73,7 +73,7 @@ function pauseItem(pause, page) {
         pause.endsAt
           ? [' until ', timeElement(pause.endsAt), ` (${relativeTime(pause.endsAt, page.now())})`]
           : ' until an operator ends it',
-        pause.movesDeadlines ? '; extends deadlines.' : '; keeps deadlines.',
+        pause.moveDeadlines ? '; extends deadlines.' : '; keeps deadlines.',
       ),
       h('p', {}, untrusted(pause.reason)),
     ),
@@ -135,7 +135,7 @@ function pauseExpiry(page) {
         endsAt: fromLocalInput(data.get('endsAt')),
       };
     },
-    done: ({ subject }) => `Pause ${subject} is in force.`,
+    done: ({ id }) => `Pause ${id} is in force.`,
   });
 }
 

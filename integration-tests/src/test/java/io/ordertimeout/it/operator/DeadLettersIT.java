@@ -93,7 +93,7 @@ class DeadLettersIT {
         continue;
       }
       Answer answer = operator.post(path(letter) + "/replay", Map.of("reason", "again")).assertOk();
-      assertThat(answer.json().at("/after/to").asString())
+      assertThat(answer.json().at("/to").asString())
           .startsWith(topics.paid() + "-" + letter.path("originPartition").asString() + "@");
     }
   }
@@ -113,7 +113,7 @@ class DeadLettersIT {
 
     Answer answer = operator.post(path(letter) + "/replay", Map.of("reason", "again"));
 
-    assertThat(answer.json().at("/after/to").asString()).startsWith(topics.paid() + "-" + ofKey);
+    assertThat(answer.json().at("/to").asString()).startsWith(topics.paid() + "-" + ofKey);
     scenario.database().execute("delete from partition_count where partitions = 2");
     scenario.database().execute("update partition_count set noticed_at = '2000-01-01'");
   }

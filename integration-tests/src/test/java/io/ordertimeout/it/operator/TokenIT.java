@@ -51,7 +51,7 @@ class TokenIT {
             operator
                 .post("/api/v1/pauses", Map.of("moveDeadlines", false, "reason", "r"))
                 .json()
-                .path("actor")
+                .path("placedBy")
                 .asString())
         .isEqualTo("jane");
     assertThat(nobody.get("/api/v1/overview").status()).isEqualTo(403);

@@ -161,13 +161,7 @@ public final class Service implements Instance, AutoCloseable {
   public String pause(Map<String, ?> settings) {
     Map<String, Object> body = new HashMap<>(settings);
     body.put("reason", "the payment provider is down");
-    return http()
-        .operator()
-        .post("/api/v1/pauses", body)
-        .assertOk()
-        .json()
-        .path("subject")
-        .asString();
+    return http().operator().post("/api/v1/pauses", body).assertOk().json().path("id").asString();
   }
 
   /** Ends a pause, as an operator. */

@@ -15,6 +15,7 @@ import org.springframework.boot.security.oauth2.client.autoconfigure.OAuth2Clien
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
 import org.springframework.security.access.hierarchicalroles.RoleHierarchy;
 import org.springframework.security.access.hierarchicalroles.RoleHierarchyImpl;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
@@ -29,6 +30,7 @@ import org.springframework.security.web.context.DelegatingSecurityContextReposit
 import org.springframework.security.web.context.RequestAttributeSecurityContextRepository;
 import org.springframework.security.web.context.SecurityContextHolderFilter;
 import org.springframework.security.web.csrf.CsrfFilter;
+import org.springframework.security.web.firewall.RequestRejectedHandler;
 import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWriter.ReferrerPolicy;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -178,6 +180,13 @@ class AccessConfiguration {
                       user -> user.userAuthoritiesMapper(roles.userAuthoritiesMapper())));
     }
     return http.build();
+  }
+
+  /** Responds to requests whose path the firewall of Spring Security rejects. */
+  @Bean
+  static RequestRejectedHandler rejectedRequests(SecurityProblemHandler problems) {
+    return (request, response, rejected) ->
+        problems.write(response, HttpStatus.BAD_REQUEST, String.valueOf(rejected.getMessage()));
   }
 
   @Bean

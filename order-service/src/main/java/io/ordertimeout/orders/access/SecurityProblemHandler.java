@@ -1,6 +1,7 @@
 package io.ordertimeout.orders.access;
 
 import io.ordertimeout.orders.access.session.SessionsUnavailableException;
+import io.ordertimeout.orders.api.Problems;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -110,7 +111,7 @@ class SecurityProblemHandler
   }
 
   void write(HttpServletResponse response, HttpStatus status, String detail) throws IOException {
-    ProblemDetail problem = ProblemDetail.forStatusAndDetail(status, detail);
+    ProblemDetail problem = Problems.of(status, detail);
     response.setStatus(status.value());
     response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
     json.writeValue(response.getOutputStream(), problem);

@@ -1,6 +1,7 @@
 package io.ordertimeout.orders.access;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import org.apache.catalina.core.StandardHost;
 import org.apache.coyote.http11.AbstractHttp11Protocol;
 import org.springframework.boot.actuate.autoconfigure.web.ManagementContextConfiguration;
 import org.springframework.boot.actuate.autoconfigure.web.ManagementContextType;
@@ -10,9 +11,9 @@ import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.server.autoconfigure.ServerProperties;
 
 /**
- * Bounds the time for which Tomcat waits for the body of a request, and refuses a configuration
- * that trusts the forwarded headers of any client. The component scan adds it to the server of the
- * API, Spring Boot to the server of the management port.
+ * Bounds the time for which Tomcat waits for the body of a request, replaces its error pages, and
+ * refuses a configuration that trusts the forwarded headers of any client. The component scan adds
+ * it to the server of the API, Spring Boot to the server of the management port.
  */
 @ManagementContextConfiguration(value = ManagementContextType.CHILD, proxyBeanMethods = false)
 class ServerLimits implements WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> {
@@ -42,6 +43,12 @@ class ServerLimits implements WebServerFactoryCustomizer<ConfigurableTomcatWebSe
   @Override
   public void customize(ConfigurableTomcatWebServerFactory factory) {
     factory.addEngineValves(new UnreadBodyValve(maxLingering));
+    factory.addContextCustomizers(
+        context -> {
+          if (context.getParent() instanceof StandardHost host) {
+            host.setErrorReportValveClass(MalformedRequestValve.class.getName());
+          }
+        });
     factory.addConnectorCustomizers(
         connector -> {
           if (connector.getProtocolHandler() instanceof AbstractHttp11Protocol<?> http) {

@@ -1,10 +1,11 @@
 package io.ordertimeout.orders.api;
 
-import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.operator.ChangeResult;
 import io.ordertimeout.orders.operator.Requester;
 import java.security.Principal;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.ResponseEntity;
 
 /** Conversions that the endpoints for changes share. */
@@ -20,12 +21,23 @@ final class ChangeResponses {
     return new Requester(user.getName(), idempotencyKey);
   }
 
-  /** The response with the recorded action; a header marks a repeated request. */
-  static ResponseEntity<OperatorAction> of(ChangeResult result) {
-    ResponseEntity.BodyBuilder response = ResponseEntity.ok();
+  /** The response with the changed resource; a header marks a repeated request. */
+  static <T> ResponseEntity<T> of(ChangeResult result, T changed) {
+    return ResponseEntity.ok().headers(headers(result)).body(changed);
+  }
+
+  /** The response with the changed resource, or none if nothing is known of it any more. */
+  static <T> ResponseEntity<T> of(ChangeResult result, Optional<T> changed) {
+    return changed
+        .map(resource -> of(result, resource))
+        .orElseGet(() -> ResponseEntity.noContent().headers(headers(result)).build());
+  }
+
+  private static HttpHeaders headers(ChangeResult result) {
+    HttpHeaders headers = new HttpHeaders();
     if (result.repeated()) {
-      response.header(IDEMPOTENT_REPLAYED, "true");
+      headers.set(IDEMPOTENT_REPLAYED, "true");
     }
-    return response.body(result.action());
+    return headers;
   }
 }

@@ -5,6 +5,7 @@ import io.ordertimeout.orders.intake.deadletter.DeadLetterReader;
 import io.ordertimeout.orders.intake.deadletter.DeadLetterReader.DeadLetter;
 import io.ordertimeout.orders.intake.deadletter.DeadLetterReader.Position;
 import io.ordertimeout.orders.operator.BulkResult;
+import io.ordertimeout.orders.operator.ChangeResult;
 import io.ordertimeout.orders.operator.DeadLetterCommands;
 import io.ordertimeout.orders.operator.DeadLetterReplays;
 import io.ordertimeout.orders.operator.UnknownSubjectException;
@@ -29,6 +30,7 @@ import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
+import tools.jackson.databind.JsonNode;
 
 /** Dead letters: list, read and replay. */
 @RestController
@@ -44,6 +46,14 @@ class DeadLetterController {
    * @param topic its name
    */
   record DeadLetterTopic(String topic) {}
+
+  /**
+   * A dead letter that was published again.
+   *
+   * @param letter the dead letter
+   * @param to the topic, partition and offset of the record that was published
+   */
+  record ReplayedDeadLetter(DeadLetterReader.DeadLetter letter, String to) {}
 
   /**
    * A request to replay a dead letter.
@@ -202,19 +212,26 @@ class DeadLetterController {
   @PostMapping(
       path = "/{topic}/{partition}/{offset}/replay",
       consumes = MediaType.APPLICATION_JSON_VALUE)
-  ResponseEntity<OperatorAction> replay(
+  ResponseEntity<ReplayedDeadLetter> replay(
       @PathVariable String topic,
       @PathVariable int partition,
       @PathVariable long offset,
       @Valid @RequestBody ReplayRequest request,
       @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
       Principal user) {
-    return ChangeResponses.of(
+    ChangeResult result =
         commands.replay(
             ChangeResponses.requester(user, key),
             new Position(topic, partition, offset),
             request.value(),
-            request.reason()));
+            request.reason());
+    JsonNode replayed = result.action().after();
+    String position = replayed == null ? "" : replayed.path("to").asString("");
+    return ChangeResponses.of(
+        result,
+        reader
+            .read(new Position(topic, partition, offset))
+            .map(content -> new ReplayedDeadLetter(content.letter(), position)));
   }
 
   /** Publishes dead letters again as they are, to the topics that they came from. */

@@ -1,6 +1,6 @@
 package io.ordertimeout.orders.api;
 
-import io.ordertimeout.orders.audit.OperatorAction;
+import io.ordertimeout.orders.operator.ChangeResult;
 import io.ordertimeout.orders.operator.ExpiryCommands;
 import io.ordertimeout.orders.operator.PauseEffects;
 import io.ordertimeout.orders.suspension.ExpiryHolds;
@@ -79,12 +79,12 @@ class ExpiryController {
 
   /** Pauses expiry on all instances; in force once this responds. */
   @PostMapping(path = "/pauses", consumes = MediaType.APPLICATION_JSON_VALUE)
-  ResponseEntity<OperatorAction> pause(
+  ResponseEntity<ExpiryPauses.Pause> pause(
       @Valid @RequestBody PauseRequest request,
       @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
       Principal user) {
     OffsetDateTime endsAt = request.endsAt();
-    return ChangeResponses.of(
+    return changedPause(
         commands.pause(
             ChangeResponses.requester(user, key),
             request.channel(),
@@ -101,13 +101,16 @@ class ExpiryController {
 
   /** Ends a pause of an operator or of the circuit breaker. */
   @PostMapping(path = "/pauses/{id}/end", consumes = MediaType.APPLICATION_JSON_VALUE)
-  ResponseEntity<OperatorAction> resume(
+  ResponseEntity<ExpiryPauses.Pause> resume(
       @PathVariable long id,
       @Valid @RequestBody Reason reason,
       @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
       Principal user) {
-    return ChangeResponses.of(
-        commands.resume(ChangeResponses.requester(user, key), id, reason.reason()));
+    return changedPause(commands.resume(ChangeResponses.requester(user, key), id, reason.reason()));
+  }
+
+  private ResponseEntity<ExpiryPauses.Pause> changedPause(ChangeResult result) {
+    return ChangeResponses.of(result, pauses.find(Long.parseLong(result.action().subject())));
   }
 
   /** The holds in force, in the order of their numbers. */
@@ -127,13 +130,13 @@ class ExpiryController {
 
   /** Lifts the hold of a shard. */
   @PostMapping(path = "/holds/{id}/lift", consumes = MediaType.APPLICATION_JSON_VALUE)
-  ResponseEntity<OperatorAction> lift(
+  ResponseEntity<ExpiryHolds.Hold> lift(
       @PathVariable long id,
       @Valid @RequestBody Reason reason,
       @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
       Principal user) {
-    return ChangeResponses.of(
-        commands.lift(ChangeResponses.requester(user, key), id, reason.reason()));
+    ChangeResult result = commands.lift(ChangeResponses.requester(user, key), id, reason.reason());
+    return ChangeResponses.of(result, holds.find(id));
   }
 
   /** Parked orders, in the order of their ids. */

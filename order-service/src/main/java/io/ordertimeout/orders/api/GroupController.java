@@ -1,7 +1,7 @@
 package io.ordertimeout.orders.api;
 
-import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.intake.GroupGenerations.Generation;
+import io.ordertimeout.orders.operator.ChangeResult;
 import io.ordertimeout.orders.operator.GroupCommands;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
@@ -46,12 +46,13 @@ class GroupController {
 
   /** Moves all instances to the next generation of the consumer group. */
   @PostMapping(path = "/group/advance", consumes = MediaType.APPLICATION_JSON_VALUE)
-  ResponseEntity<OperatorAction> advance(
+  ResponseEntity<Generation> advance(
       @Valid @RequestBody AdvanceRequest request,
       @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
       Principal user) {
-    return ChangeResponses.of(
+    ChangeResult result =
         commands.advance(
-            ChangeResponses.requester(user, key), request.generation(), request.reason()));
+            ChangeResponses.requester(user, key), request.generation(), request.reason());
+    return ChangeResponses.of(result, commands.current());
   }
 }

@@ -1,6 +1,6 @@
 package io.ordertimeout.orders.api;
 
-import io.ordertimeout.orders.audit.OperatorAction;
+import io.ordertimeout.orders.operator.ChangeResult;
 import io.ordertimeout.orders.operator.OrderCommands;
 import io.ordertimeout.orders.operator.OrderDetails;
 import io.ordertimeout.orders.operator.OrderLookup;
@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestHeader;
@@ -23,8 +24,8 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Looks up and changes orders. The id of an order is a parameter or part of the body, not of the
- * path, because it may contain any character.
+ * Looks up and changes orders. The id of an order is a parameter or part of the body, because it
+ * may contain any character; one without special characters can be in the path.
  */
 @RestController
 @RequestMapping("/api/v1")
@@ -65,6 +66,16 @@ class OrderController {
   /** Returns one order: its state, what it waits for, and its history. */
   @GetMapping("/order")
   OrderDetails order(@RequestParam String id) {
+    return find(id);
+  }
+
+  /** Returns one order whose id fits into a path. */
+  @GetMapping("/orders/{id}")
+  OrderDetails orderByPath(@PathVariable String id) {
+    return find(id);
+  }
+
+  private OrderDetails find(String id) {
     return orders
         .find(id)
         .orElseThrow(() -> new UnknownSubjectException("there is no order '" + id + "'"));
@@ -72,11 +83,11 @@ class OrderController {
 
   /** Moves the deadline of a pending order to a later time. */
   @PostMapping(path = "/order/extend", consumes = MediaType.APPLICATION_JSON_VALUE)
-  ResponseEntity<OperatorAction> extend(
+  ResponseEntity<OrderDetails> extend(
       @Valid @RequestBody ExtensionRequest extension,
       @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
       Principal user) {
-    return ChangeResponses.of(
+    return changed(
         commands.extend(
             ChangeResponses.requester(user, key),
             extension.orderId(),
@@ -86,11 +97,11 @@ class OrderController {
 
   /** Closes a pending order, which then has no timeout any more. No event is published. */
   @PostMapping(path = "/order/close", consumes = MediaType.APPLICATION_JSON_VALUE)
-  ResponseEntity<OperatorAction> close(
+  ResponseEntity<OrderDetails> close(
       @Valid @RequestBody OrderRequest order,
       @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
       Principal user) {
-    return ChangeResponses.of(
+    return changed(
         commands.close(ChangeResponses.requester(user, key), order.orderId(), order.reason()));
   }
 
@@ -98,21 +109,26 @@ class OrderController {
    * Makes a pending order due immediately; it is cancelled once all payments until now are read.
    */
   @PostMapping(path = "/order/cancel", consumes = MediaType.APPLICATION_JSON_VALUE)
-  ResponseEntity<OperatorAction> cancel(
+  ResponseEntity<OrderDetails> cancel(
       @Valid @RequestBody OrderRequest order,
       @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
       Principal user) {
-    return ChangeResponses.of(
+    return changed(
         commands.cancel(ChangeResponses.requester(user, key), order.orderId(), order.reason()));
   }
 
   /** Lets a parked order be decided again. */
   @PostMapping(path = "/order/release", consumes = MediaType.APPLICATION_JSON_VALUE)
-  ResponseEntity<OperatorAction> release(
+  ResponseEntity<OrderDetails> release(
       @Valid @RequestBody OrderRequest order,
       @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
       Principal user) {
-    return ChangeResponses.of(
+    return changed(
         commands.release(ChangeResponses.requester(user, key), order.orderId(), order.reason()));
+  }
+
+  /** The response to a change: the order or, if only its parking was known, nothing. */
+  private ResponseEntity<OrderDetails> changed(ChangeResult result) {
+    return ChangeResponses.of(result, orders.find(result.action().subject()));
   }
 }

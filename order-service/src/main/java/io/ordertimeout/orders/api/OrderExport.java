@@ -68,7 +68,7 @@ class OrderExport {
     csv.text(order.orderId())
         .value(order.state())
         .value(order.deadline())
-        .value(order.amount() == null ? null : order.amount().value().toPlainString())
+        .value(order.amount() == null ? null : order.amount().value())
         .text(order.amount() == null ? null : order.amount().currency())
         .text(order.channel())
         .text(order.paymentMethod())

@@ -1,7 +1,7 @@
 package io.ordertimeout.orders.api;
 
-import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.intake.IntakeStops;
+import io.ordertimeout.orders.operator.ChangeResult;
 import io.ordertimeout.orders.operator.DeadLetterCommands;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.Max;
@@ -45,12 +45,13 @@ class StoppedTopicController {
 
   /** Lets unusable records of a topic become dead letters for an hour. */
   @PostMapping(path = "/{topic}/permit-dead-letters", consumes = MediaType.APPLICATION_JSON_VALUE)
-  ResponseEntity<OperatorAction> permit(
+  ResponseEntity<IntakeStops.Stop> permit(
       @PathVariable String topic,
       @Valid @RequestBody Reason reason,
       @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
       Principal user) {
-    return ChangeResponses.of(
-        commands.permit(ChangeResponses.requester(user, key), topic, reason.reason()));
+    ChangeResult result =
+        commands.permit(ChangeResponses.requester(user, key), topic, reason.reason());
+    return ChangeResponses.of(result, stops.find(topic));
   }
 }

@@ -62,7 +62,7 @@ public class OrderDeadline {
         policy,
         channel,
         paymentMethod,
-        amount == null || currency == null ? null : new Amount(amount, currency),
+        amount == null || currency == null ? null : Money.of(amount, currency),
         decidedAt,
         decidedBy,
         paymentId);

@@ -28,7 +28,7 @@ public record OrderView(
     @Nullable String policy,
     @Nullable String channel,
     @Nullable String paymentMethod,
-    @Nullable Amount amount,
+    @Nullable Money amount,
     @Nullable Instant decidedAt,
     @Nullable DecidedBy decidedBy,
     @Nullable String paymentId) {}

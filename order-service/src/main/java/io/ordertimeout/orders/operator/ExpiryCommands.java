@@ -42,7 +42,7 @@ public class ExpiryCommands {
    * force counts as this one.
    *
    * @param channel the channel whose orders to hold; null for all orders
-   * @param movesDeadlines whether deadlines move by the part of the pause that their orders live
+   * @param moveDeadlines whether deadlines move by the part of the pause that their orders live
    *     through
    * @param end when it ends by itself; null for never
    * @throws ImpossibleChangeException if it would end before it begins
@@ -50,13 +50,13 @@ public class ExpiryCommands {
   public ChangeResult pause(
       Requester requester,
       @Nullable String channel,
-      boolean movesDeadlines,
+      boolean moveDeadlines,
       @Nullable Instant end,
       String reason) {
     Instant endsAt = end == null ? null : end.truncatedTo(ChronoUnit.MICROS);
     Map<String, Object> details = new LinkedHashMap<>();
     details.put("channel", channel == null ? "" : channel);
-    details.put("movesDeadlines", movesDeadlines);
+    details.put("moveDeadlines", moveDeadlines);
     details.put("endsAt", endsAt == null ? "" : endsAt.toString());
     return change.make(
         requester.request(Kind.PAUSE_EXPIRY, reason, details),
@@ -66,7 +66,7 @@ public class ExpiryCommands {
           }
           NewPause wanted =
               new NewPause(
-                  channel, PlacedBy.OPERATOR, requester.name(), reason, movesDeadlines, endsAt);
+                  channel, PlacedBy.OPERATOR, requester.name(), reason, moveDeadlines, endsAt);
           Optional<Pause> same =
               pauses.inForce().stream().filter(pause -> isSame(pause, wanted)).findFirst();
           if (same.isPresent()) {
@@ -81,7 +81,7 @@ public class ExpiryCommands {
     return pause.placedBy().equals(wanted.placedBy())
         && pause.placedByKind() == wanted.placedByKind()
         && Objects.equals(pause.channel(), wanted.channel())
-        && pause.movesDeadlines() == wanted.movesDeadlines()
+        && pause.moveDeadlines() == wanted.moveDeadlines()
         && Objects.equals(pause.endsAt(), wanted.endsAt());
   }
 

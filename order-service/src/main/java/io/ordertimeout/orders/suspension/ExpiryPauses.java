@@ -56,7 +56,7 @@ public class ExpiryPauses {
    * @param placedByKind whether an operator or the circuit breaker placed it
    * @param placedBy the name of who placed it
    * @param reason why
-   * @param movesDeadlines whether deadlines move by the part of it that their orders lived through
+   * @param moveDeadlines whether deadlines move by the part of it that their orders lived through
    * @param beganAt since when it has been in force
    * @param endsAt when it ends by itself; null for never
    * @param endedAt when it was ended; null if it was not
@@ -68,7 +68,7 @@ public class ExpiryPauses {
       PlacedBy placedByKind,
       String placedBy,
       String reason,
-      boolean movesDeadlines,
+      boolean moveDeadlines,
       Instant beganAt,
       @Nullable Instant endsAt,
       @Nullable Instant endedAt,
@@ -81,7 +81,7 @@ public class ExpiryPauses {
    * @param placedByKind whether an operator or the circuit breaker places it
    * @param placedBy the name of who places it
    * @param reason why
-   * @param movesDeadlines whether deadlines move by the part of it that their orders live through
+   * @param moveDeadlines whether deadlines move by the part of it that their orders live through
    * @param endsAt when it ends by itself; null for never
    */
   public record NewPause(
@@ -89,7 +89,7 @@ public class ExpiryPauses {
       PlacedBy placedByKind,
       String placedBy,
       String reason,
-      boolean movesDeadlines,
+      boolean moveDeadlines,
       @Nullable Instant endsAt) {}
 
   private static final Logger log = LoggerFactory.getLogger(ExpiryPauses.class);
@@ -155,7 +155,7 @@ public class ExpiryPauses {
       """
       insert into expiry_pause (
         channel, placed_by_kind, placed_by, reason, moves_deadlines, ends_at)
-      values (:channel, :placedByKind, :placedBy, :reason, :movesDeadlines, :endsAt::timestamptz)
+      values (:channel, :placedByKind, :placedBy, :reason, :moveDeadlines, :endsAt::timestamptz)
       on conflict do nothing
       returning %s
       """
@@ -231,7 +231,7 @@ public class ExpiryPauses {
         .param("placedByKind", pause.placedByKind().name())
         .param("placedBy", pause.placedBy())
         .param("reason", pause.reason())
-        .param("movesDeadlines", pause.movesDeadlines())
+        .param("moveDeadlines", pause.moveDeadlines())
         .param("endsAt", parameter(pause.endsAt()))
         .query(ExpiryPauses::pause)
         .optional();

@@ -85,7 +85,7 @@ public class Overview {
       List<Window> within,
       List<Long> ordersByMinute,
       @Nullable Instant amountsAsOf,
-      Map<String, List<BigDecimal>> amountsByMinute,
+      List<AmountsByMinute> amountsByMinute,
       List<Channel> channels) {}
 
   /**
@@ -146,6 +146,14 @@ public class Overview {
   public record Channel(@Nullable String channel, long orders, List<Money> amounts) {}
 
   /**
+   * The sums of amounts in a currency.
+   *
+   * @param currency code of the currency, as the shop writes it
+   * @param values the sum of each of the next sixty minutes, as decimal numbers
+   */
+  public record AmountsByMinute(String currency, List<String> values) {}
+
+  /**
    * An instance.
    *
    * @param instance its name
@@ -153,8 +161,44 @@ public class Overview {
    * @param silent whether that is too long ago for an instance that runs
    * @param report its report
    */
-  public record Instance(
-      String instance, Instant reportedAt, boolean silent, InstanceReport report) {}
+  public record Instance(String instance, Instant reportedAt, boolean silent, Report report) {
+
+    private static Instance of(Reported reported) {
+      InstanceReport report = reported.report();
+      return new Instance(
+          reported.instance(),
+          reported.at(),
+          reported.stale(),
+          new Report(
+              report.startedAt(),
+              report.version(),
+              report.clockOffsetMillis(),
+              report.failingSeconds(),
+              report.shards(),
+              report.parked(),
+              report.unpublished()));
+    }
+  }
+
+  /**
+   * What an instance reports of itself.
+   *
+   * @param startedAt when it started
+   * @param version its version
+   * @param clockOffsetMillis by how much Postgres's clock is ahead of its machine's
+   * @param failingSeconds the failing steps, and for how long they have been failing
+   * @param shards the shards that it owns
+   * @param parked pending orders of its shards that are parked
+   * @param unpublished events of its shards that Kafka has not acknowledged yet
+   */
+  public record Report(
+      Instant startedAt,
+      String version,
+      long clockOffsetMillis,
+      Map<String, Long> failingSeconds,
+      List<ShardReport> shards,
+      long parked,
+      long unpublished) {}
 
   private static final Due NONE = new Due(0, Map.of());
 
@@ -207,7 +251,7 @@ public class Overview {
         paused,
         holds.inForce(),
         stops.inForce(),
-        all.stream().map(r -> new Instance(r.instance(), r.at(), r.stale(), r.report())).toList(),
+        all.stream().map(Instance::of).toList(),
         unserved(present));
   }
 
@@ -264,7 +308,19 @@ public class Overview {
                         Some.of(suspended.get(i)),
                         CancellationEstimate.expected(free, i, shares).map(Some::of).orElse(null)))
             .toList();
-    return new Forecast(clock.now(), within, orders, asOf, amounts, channels(channels));
+    return new Forecast(
+        clock.now(),
+        within,
+        orders,
+        asOf,
+        amounts.entrySet().stream()
+            .map(
+                entry ->
+                    new AmountsByMinute(
+                        entry.getKey(),
+                        entry.getValue().stream().map(BigDecimal::toPlainString).toList()))
+            .toList(),
+        channels(channels));
   }
 
   private static Due due(int minutes, List<Long> orders, Map<String, List<BigDecimal>> amounts) {
