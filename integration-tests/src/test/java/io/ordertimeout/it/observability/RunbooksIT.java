@@ -37,8 +37,7 @@ class RunbooksIT {
 
   private final Scenario scenario = Scenario.create();
   private final int port = Ports.any();
-  private final Service service =
-      scenario.startService("server.port", String.valueOf(port), Scenario.API_DESCRIPTION, "true");
+  private final Service service = scenario.startService("server.port", String.valueOf(port));
   private final List<Path> pages =
       Stream.concat(
               DeployedFiles.runbooks().stream(),
@@ -97,7 +96,8 @@ class RunbooksIT {
   private String description() throws IOException, InterruptedException {
     return HttpClient.newHttpClient()
         .send(
-            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/v1/openapi"))
+            HttpRequest.newBuilder(
+                    URI.create("http://127.0.0.1:" + port + "/contracts/openapi.json"))
                 .build(),
             HttpResponse.BodyHandlers.ofString())
         .body();

@@ -75,7 +75,7 @@ class AccessConfiguration {
                     .requestMatchers(
                         GET, "/", "/index.html", "/console/**", "/webjars/**", "/api/v1/session")
                     .permitAll()
-                    .requestMatchers(GET, "/api/v1/openapi", "/api/v1/openapi/**", "/contracts/*")
+                    .requestMatchers(GET, "/contracts/*")
                     .permitAll()
                     .requestMatchers(
                         GET,

@@ -42,7 +42,7 @@ class RequestLimit implements HandlerInterceptor, WebMvcConfigurer {
     registry
         .addInterceptor(this)
         .addPathPatterns("/api/v1/**")
-        .excludePathPatterns("/api/v1/live", "/api/v1/session", "/api/v1/openapi/**")
+        .excludePathPatterns("/api/v1/live", "/api/v1/session")
         .excludePathPatterns(
             "/api/v1/dead-letters",
             "/api/v1/dead-letters/*",

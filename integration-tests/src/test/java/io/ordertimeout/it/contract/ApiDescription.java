@@ -1,0 +1,380 @@
+package io.ordertimeout.it.contract;
+
+import io.ordertimeout.orders.operator.status.Overview;
+import io.swagger.v3.core.converter.AnnotatedType;
+import io.swagger.v3.core.converter.ModelConverters;
+import io.swagger.v3.oas.models.Components;
+import io.swagger.v3.oas.models.OpenAPI;
+import io.swagger.v3.oas.models.Operation;
+import io.swagger.v3.oas.models.PathItem;
+import io.swagger.v3.oas.models.headers.Header;
+import io.swagger.v3.oas.models.info.Info;
+import io.swagger.v3.oas.models.media.ArraySchema;
+import io.swagger.v3.oas.models.media.Content;
+import io.swagger.v3.oas.models.media.IntegerSchema;
+import io.swagger.v3.oas.models.media.MediaType;
+import io.swagger.v3.oas.models.media.ObjectSchema;
+import io.swagger.v3.oas.models.media.Schema;
+import io.swagger.v3.oas.models.media.StringSchema;
+import io.swagger.v3.oas.models.parameters.RequestBody;
+import io.swagger.v3.oas.models.responses.ApiResponse;
+import io.swagger.v3.oas.models.responses.ApiResponses;
+import io.swagger.v3.oas.models.security.SecurityRequirement;
+import io.swagger.v3.oas.models.security.SecurityScheme;
+import io.swagger.v3.oas.models.servers.Server;
+import java.lang.reflect.RecordComponent;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.springdoc.core.customizers.OpenApiCustomizer;
+import org.springdoc.core.customizers.OperationCustomizer;
+import org.springdoc.core.utils.SpringDocUtils;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * What the OpenAPI document says beyond the signatures of the endpoints. Added to a service whose
+ * API is described; names of schemas are those of Java types until {@link ApiDocument} shortens
+ * them.
+ */
+@Configuration(proxyBeanMethods = false)
+@SuppressWarnings({"rawtypes", "unchecked"}) // Swagger's models use raw types.
+class ApiDescription {
+
+  private static final String SOURCES = "../order-service/src/main/java/io/ordertimeout/orders";
+  private static final String PROBLEM = "Problem";
+
+  private static final Map<String, String> PARAMETERS =
+      Map.of(
+          "after", "The `next` of the page before; absent for the first page.",
+          "limit", "The greatest number of entries of the page.",
+          "Idempotency-Key", "By which a repeated request is recognised.");
+
+  /** The problems that a request may be answered with, besides success. */
+  private static final Map<String, String> PROBLEMS =
+      new TreeMap<>(
+          Map.of(
+              "400", "A parameter or a field of the body is invalid; `errors` names each.",
+              "401", "No credentials, or wrong ones.",
+              "403", "The role does not permit it, or the CSRF token is missing.",
+              "404", "The subject does not exist.",
+              "406", "The response has a media type that `Accept` excludes.",
+              "429", "Too many failed log-ins or subscriptions.",
+              "503", "Postgres or Kafka does not answer in time; nothing was changed."));
+
+  private static final Map<String, String> PROBLEMS_OF_CHANGES =
+      new TreeMap<>(
+          Map.of(
+              "408", "The body did not arrive in time.",
+              "409", "The state of the subject does not permit the change.",
+              "413", "The body is too large.",
+              "415", "The body has the wrong media type."));
+
+  static {
+    SpringDocUtils.getConfig().replaceWithSchema(JsonNode.class, new ObjectSchema());
+  }
+
+  private final Javadoc javadoc = Javadoc.read(Path.of(SOURCES));
+
+  @Bean
+  OpenAPI api() {
+    return new OpenAPI()
+        .info(
+            new Info()
+                .title("Order timeout")
+                .version("1")
+                .description(
+                    "Watches the payment deadline of every order, and lets operators look into and"
+                        + " change what it does. A list is read page by page: pass the `next` of a"
+                        + " page, unchanged, as `after` of the next request; it is null on the last"
+                        + " page. Fields may be added to responses."))
+        .servers(List.of(new Server().url("/").description("The instance that serves this file")))
+        .security(
+            List.of(
+                new SecurityRequirement().addList("basic"),
+                new SecurityRequirement().addList("bearer"),
+                new SecurityRequirement().addList("session").addList("csrf")))
+        .components(
+            new Components()
+                .addSecuritySchemes(
+                    "basic",
+                    new SecurityScheme()
+                        .type(SecurityScheme.Type.HTTP)
+                        .scheme("basic")
+                        .description("A local user, if no identity provider is configured."))
+                .addSecuritySchemes(
+                    "bearer",
+                    new SecurityScheme()
+                        .type(SecurityScheme.Type.HTTP)
+                        .scheme("bearer")
+                        .bearerFormat("JWT")
+                        .description("A token of the configured identity provider."))
+                .addSecuritySchemes(
+                    "session",
+                    new SecurityScheme()
+                        .type(SecurityScheme.Type.APIKEY)
+                        .in(SecurityScheme.In.COOKIE)
+                        .name("order-timeout-session")
+                        .description("The cookie that a log-in sets."))
+                .addSecuritySchemes(
+                    "csrf",
+                    new SecurityScheme()
+                        .type(SecurityScheme.Type.APIKEY)
+                        .in(SecurityScheme.In.HEADER)
+                        .name("X-XSRF-TOKEN")
+                        .description(
+                            "The value of the cookie XSRF-TOKEN; only for POST within a session.")));
+  }
+
+  @Bean
+  OperationCustomizer operations() {
+    return (operation, method) -> {
+      String description =
+          javadoc.method(
+              String.valueOf(method.getBeanType().getCanonicalName()),
+              method.getMethod().getName());
+      operation.setSummary(description == null ? null : description.replaceFirst("\\. .*", "."));
+      operation.setDescription(description);
+      operation.setTags(null);
+      return operation;
+    };
+  }
+
+  @Bean
+  OpenApiCustomizer document() {
+    return api -> {
+      Map<String, Schema> schemas = api.getComponents().getSchemas();
+      ModelConverters.getInstance()
+          .readAllAsResolvedSchema(new AnnotatedType(Overview.Now.class))
+          .referencedSchemas
+          .forEach(schemas::putIfAbsent);
+      schemas.keySet().removeIf(name -> !name.startsWith("io.ordertimeout."));
+      schemas.forEach(this::describe);
+      schemas.put(PROBLEM, problem());
+      addLogIn(Objects.requireNonNull(api.getPaths().get("/api/v1/session")));
+      api.getPaths().put("/api/v1/session/end", logOut());
+      api.getPaths()
+          .forEach(
+              (path, item) ->
+                  item.readOperationsMap()
+                      .forEach((method, operation) -> complete(path, method, operation)));
+    };
+  }
+
+  /** Adds what is required, what may be null, and what each field is. */
+  private void describe(String name, Schema<?> schema) {
+    Class<?> type = typeOf(name);
+    if (type == null) {
+      return; // described where it is used
+    }
+    String canonical = type.getCanonicalName();
+    schema.setDescription(javadoc.type(canonical));
+    if (!type.isRecord() || schema.getProperties() == null) {
+      return;
+    }
+    List<String> required = new ArrayList<>();
+    for (RecordComponent component : type.getRecordComponents()) {
+      Schema<?> property = schema.getProperties().get(component.getName());
+      if (property == null) {
+        continue;
+      }
+      boolean isNullable = component.getAnnotatedType().isAnnotationPresent(Nullable.class);
+      if (!isNullable || !name.contains("Request")) {
+        required.add(component.getName());
+      }
+      String description = javadoc.component(canonical, component.getName());
+      schema.getProperties().put(component.getName(), described(property, isNullable, description));
+    }
+    schema.setRequired(required);
+  }
+
+  /** Finds the type with a canonical name, to which those of type arguments may be added. */
+  private static @Nullable Class<?> typeOf(String schema) {
+    String name = schema.replaceFirst("Io\\.ordertimeout\\..*", "");
+    while (true) {
+      try {
+        return Class.forName(name);
+      } catch (ClassNotFoundException e) {
+        int dot = name.lastIndexOf('.');
+        if (dot < 0) {
+          return null;
+        }
+        name = name.substring(0, dot) + "$" + name.substring(dot + 1);
+      }
+    }
+  }
+
+  /** In OpenAPI 3.0, nothing may stand beside a reference. */
+  private static Schema<?> described(
+      Schema<?> property, boolean isNullable, @Nullable String description) {
+    Schema<?> result =
+        property.get$ref() == null ? property : new Schema<>().allOf(List.of(property));
+    result.setDescription(description);
+    result.setNullable(isNullable ? true : null);
+    return result;
+  }
+
+  private static Schema<?> problem() {
+    Schema<?> error = new ObjectSchema();
+    error.addProperty("field", new StringSchema());
+    error.addProperty("message", new StringSchema());
+    error.setRequired(List.of("field", "message"));
+    Schema<?> problem = new ObjectSchema();
+    problem.setDescription("What is wrong with a request (RFC 9457).");
+    problem.addProperty("type", new StringSchema().format("uri"));
+    problem.addProperty("title", new StringSchema());
+    problem.addProperty("status", new IntegerSchema());
+    problem.addProperty("detail", new StringSchema());
+    problem.addProperty("instance", new StringSchema());
+    problem.addProperty(
+        "errors", new ArraySchema().items(error).description("One for each wrong field"));
+    problem.setRequired(List.of("type", "title", "status"));
+    problem.setExample(
+        Map.of(
+            "type", "urn:order-timeout:problem:invalid-request",
+            "title", "Bad Request",
+            "status", 400,
+            "detail", "limit: must be less than or equal to 500",
+            "instance", "/api/v1/orders",
+            "errors",
+                List.of(Map.of("field", "limit", "message", "must be less than or equal to 500"))));
+    return problem;
+  }
+
+  private static void addLogIn(PathItem session) {
+    session.getGet().setParameters(null);
+    session.getGet().setSecurity(List.of());
+    Schema<?> form = new ObjectSchema();
+    form.addProperty("username", new StringSchema());
+    form.addProperty("password", new StringSchema().format("password"));
+    form.setRequired(List.of("username", "password"));
+    session.post(
+        new Operation()
+            .summary("Logs in with a name and a password, and starts a session.")
+            .description(
+                "Get the CSRF token first, by GET of this path, and again after the log-in. Only"
+                    + " for local users.")
+            .security(List.of(new SecurityRequirement().addList("csrf")))
+            .requestBody(
+                new RequestBody()
+                    .required(true)
+                    .content(
+                        new Content()
+                            .addMediaType(
+                                "application/x-www-form-urlencoded", new MediaType().schema(form))))
+            .responses(
+                new ApiResponses()
+                    .addApiResponse("204", new ApiResponse().description("Logged in."))));
+  }
+
+  private static PathItem logOut() {
+    return new PathItem()
+        .post(
+            new Operation()
+                .summary("Ends the session.")
+                .security(List.of(new SecurityRequirement().addList("session").addList("csrf")))
+                .responses(
+                    new ApiResponses()
+                        .addApiResponse("204", new ApiResponse().description("Logged out."))));
+  }
+
+  private void complete(String path, PathItem.HttpMethod method, Operation operation) {
+    operation.setOperationId(operationId(path, method));
+    ApiResponses responses = operation.getResponses();
+    if (path.equals("/api/v1/live")) {
+      Schema<?> events =
+          new StringSchema()
+              .description(
+                  "Every second an event named `overview`, whose data is the JSON of GET"
+                      + " /api/v1/overview.");
+      responses.put(
+          "200",
+          new ApiResponse()
+              .description("The stream")
+              .content(
+                  new Content().addMediaType("text/event-stream", new MediaType().schema(events))));
+    }
+    boolean isChange = method == PathItem.HttpMethod.POST;
+    responses
+        .values()
+        .forEach(
+            response -> {
+              if (Objects.equals(response.getDescription(), "OK")) {
+                response.setDescription("Success");
+              }
+            });
+    ApiResponse success = responses.get("200");
+    if (success != null && success.getContent() != null) {
+      MediaType json = success.getContent().remove("*/*");
+      if (json != null) {
+        success.getContent().addMediaType("application/json", json);
+      }
+    }
+    if (success != null && takesKey(operation)) {
+      success.addHeaderObject(
+          "Idempotent-Replayed",
+          new Header()
+              .description("`true` if an earlier request has made the change.")
+              .schema(new StringSchema()));
+    }
+    if (operation.getParameters() != null) {
+      operation
+          .getParameters()
+          .forEach(
+              parameter ->
+                  parameter.setDescription(
+                      PARAMETERS.getOrDefault(parameter.getName(), parameter.getDescription())));
+    }
+    if (responses.get("200") != null && isChange && operation.getRequestBody() != null) {
+      operation.getRequestBody().setRequired(true);
+    }
+    if (path.startsWith("/api/v1/order/")) {
+      responses.put(
+          "204", new ApiResponse().description("Changed; nothing but its parking was known."));
+    }
+    PROBLEMS.forEach((status, text) -> addProblem(responses, status, text));
+    if (isChange) {
+      PROBLEMS_OF_CHANGES.forEach((status, text) -> addProblem(responses, status, text));
+    }
+  }
+
+  private static boolean takesKey(Operation operation) {
+    return operation.getParameters() != null
+        && operation.getParameters().stream()
+            .anyMatch(parameter -> "Idempotency-Key".equals(parameter.getName()));
+  }
+
+  private static void addProblem(ApiResponses responses, String status, String text) {
+    responses.put(
+        status,
+        new ApiResponse()
+            .description(text)
+            .content(
+                new Content()
+                    .addMediaType(
+                        "application/problem+json",
+                        new MediaType()
+                            .schema(new Schema<>().$ref("#/components/schemas/" + PROBLEM)))));
+  }
+
+  /** The method and the path: POST /api/v1/pauses/{id}/end is postPausesByIdEnd. */
+  private static String operationId(String path, PathItem.HttpMethod method) {
+    StringBuilder id = new StringBuilder(method.name().toLowerCase(Locale.ROOT));
+    for (String word :
+        path.replace("/api/v1", "")
+            .replace("{", "by-")
+            .replace("}", "")
+            .split("[^A-Za-z0-9]+", -1)) {
+      if (!word.isEmpty()) {
+        id.append(Character.toUpperCase(word.charAt(0))).append(word.substring(1));
+      }
+    }
+    return id.toString();
+  }
+}
