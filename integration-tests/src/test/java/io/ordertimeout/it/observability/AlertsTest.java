@@ -28,7 +28,7 @@ class AlertsTest {
       Set.of(
           "Permit dead letters",
           "Pause expiry",
-          "End the pause",
+          "End pause",
           "Lift the hold",
           "Release",
           "Replay the dead letter",
