@@ -192,7 +192,8 @@ function timeline({ order, history }, page) {
     { class: 'card', 'aria-labelledby': 'timeline' },
     h('h2', { id: 'timeline' }, 'Timeline'),
     h('ol', { class: 'timeline' }, history.map((entry) => timelineEntry(entry, page.now()))),
-    h('p', { class: 'minor' }, viewLink('audit', { subject: order.orderId }, 'Audit log of this order')),
+    h('p', { class: 'minor' }, viewLink('audit', { subject: order.orderId }, 'Audit log of this order'),
+      history.some(({ what }) => what === 'CONFLICT') && [' · ', viewLink('conflicts', {}, 'All payment conflicts')]),
   );
 }
 

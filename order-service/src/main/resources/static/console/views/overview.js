@@ -132,7 +132,8 @@ function related(field, lastHour) {
   if (field === 'paid' && closed > 0) {
     return `, and ${formatNumber(closed)} closed`;
   }
-  return field === 'cancelled' && conflicts > 0 && `, and ${pluralize(conflicts, 'payment conflict')}`;
+  return field === 'cancelled' && conflicts > 0
+    && [', and ', viewLink('conflicts', {}, pluralize(conflicts, 'payment conflict'))];
 }
 
 function formatLateness(milliseconds) {
