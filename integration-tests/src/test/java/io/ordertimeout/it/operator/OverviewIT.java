@@ -67,9 +67,9 @@ class OverviewIT {
                   assertThat(forecast.at("/within/2/orders").asInt()).isEqualTo(10);
                   assertThat(forecast.at("/within/3/orders").asInt()).isEqualTo(20);
                   assertThat(forecast.at("/within/1/amounts").toString())
-                      .contains("{\"value\":\"7.50\",\"currency\":\"EUR\"}");
+                      .contains("{\"value\":\"7.5\",\"currency\":\"EUR\"}");
                   assertThat(forecast.at("/within/3/amounts").toString())
-                      .contains("{\"value\":\"15.00\",\"currency\":\"USD\"}");
+                      .contains("{\"value\":\"15.0\",\"currency\":\"USD\"}");
                 });
         JsonNode overview = each.http().viewer().get("/api/v1/overview").json();
         assertThat(overview.path("pending").asInt()).isEqualTo(30);
