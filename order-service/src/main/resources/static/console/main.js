@@ -129,6 +129,7 @@ function showLogIn(notice) {
   $('stale').hidden = true;
   render($('connection'));
   render($('toast'));
+  render($('version'));
   showUser();
   main.replaceChildren(view.element);
   view.focus();
@@ -152,7 +153,14 @@ function receive(received) {
   clockOffsetMillis = new Date(received.at).getTime() - receivedAt;
   showConnection();
   render($('pause'), pauseControl(page));
+  render($('version'), `Order timeout ${versions(received)}`);
   view?.show?.(received);
+}
+
+// During a rolling upgrade, the instances have different versions.
+function versions({ instances }) {
+  const running = instances.filter(({ silent }) => !silent).map(({ report }) => report.version);
+  return [...new Set(running)].sort().join(', ');
 }
 
 // Updates the connection status. Screen readers hear only changes between stale and up to date.

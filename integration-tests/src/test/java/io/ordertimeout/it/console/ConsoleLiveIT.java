@@ -30,6 +30,8 @@ class ConsoleLiveIT {
   void updatesFiguresWithoutAReload() {
     try (Visit visit = console.visit()) {
       visit.openAsViewer("overview");
+      assertThat(visit.page().locator("#version"))
+          .hasText(Pattern.compile("Order timeout \\d+\\.\\d+\\.\\d+\\S*"));
       String before = visit.figure("pending").textContent();
       visit.page().evaluate("() => { window.loadedOnce = true; }");
       for (int i = 0; i < 3; i++) {

@@ -34,6 +34,7 @@ import org.jspecify.annotations.Nullable;
 import org.springdoc.core.customizers.OpenApiCustomizer;
 import org.springdoc.core.customizers.OperationCustomizer;
 import org.springdoc.core.utils.SpringDocUtils;
+import org.springframework.boot.info.BuildProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import tools.jackson.databind.JsonNode;
@@ -83,12 +84,12 @@ class ApiDescription {
   private final Javadoc javadoc = Javadoc.read(Path.of(SOURCES));
 
   @Bean
-  OpenAPI api() {
+  OpenAPI api(BuildProperties build) {
     return new OpenAPI()
         .info(
             new Info()
                 .title("Order timeout")
-                .version("1")
+                .version(Objects.requireNonNull(build.getVersion()).replace("-SNAPSHOT", ""))
                 .description(
                     "Watches the payment deadline of every order, and lets operators look into and"
                         + " change what it does. A list is read page by page: pass the `next` of a"
