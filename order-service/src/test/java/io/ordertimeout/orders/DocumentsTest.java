@@ -31,6 +31,7 @@ import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.context.annotation.ClassPathScanningCandidateComponentProvider;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.type.filter.AnnotationTypeFilter;
+import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.bind.annotation.RequestParam;
@@ -226,9 +227,19 @@ class DocumentsTest {
 
   private static Set<String> queryParametersOf(Method method) {
     return Stream.of(method.getParameters())
-        .filter(parameter -> parameter.isAnnotationPresent(RequestParam.class))
-        .map(Parameter::getName)
+        .flatMap(DocumentsTest::queryParametersOf)
         .collect(Collectors.toSet());
+  }
+
+  /** Returns the name of a parameter, or those of a record's components. */
+  private static Stream<String> queryParametersOf(Parameter parameter) {
+    if (parameter.isAnnotationPresent(RequestParam.class)) {
+      return Stream.of(parameter.getName());
+    }
+    boolean isBody = parameter.isAnnotationPresent(RequestBody.class);
+    return parameter.getType().isRecord() && !isBody
+        ? Stream.of(parameter.getType().getRecordComponents()).map(RecordComponent::getName)
+        : Stream.empty();
   }
 
   /** Returns all Markdown files except those of {@code integration-tests} and of builds. */

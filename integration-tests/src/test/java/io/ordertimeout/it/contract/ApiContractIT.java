@@ -32,6 +32,9 @@ class ApiContractIT {
           "openapi_3_0",
           "springdoc.use-fqn",
           "true",
+          // The components of a record are query parameters.
+          "springdoc.default-flat-param-object",
+          "true",
           "spring.main.sources",
           ApiDescription.class.getName());
 

@@ -1,5 +1,10 @@
 package io.ordertimeout.it.contract;
 
+import com.fasterxml.jackson.annotation.JsonSubTypes;
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import io.ordertimeout.orders.operator.OrderBlocker;
+import io.ordertimeout.orders.operator.OrderDetails;
 import io.ordertimeout.orders.operator.status.Overview;
 import io.swagger.v3.core.converter.AnnotatedType;
 import io.swagger.v3.core.converter.ModelConverters;
@@ -11,6 +16,7 @@ import io.swagger.v3.oas.models.headers.Header;
 import io.swagger.v3.oas.models.info.Info;
 import io.swagger.v3.oas.models.media.ArraySchema;
 import io.swagger.v3.oas.models.media.Content;
+import io.swagger.v3.oas.models.media.Discriminator;
 import io.swagger.v3.oas.models.media.IntegerSchema;
 import io.swagger.v3.oas.models.media.MediaType;
 import io.swagger.v3.oas.models.media.ObjectSchema;
@@ -30,6 +36,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springdoc.core.customizers.OpenApiCustomizer;
 import org.springdoc.core.customizers.OperationCustomizer;
@@ -49,12 +56,17 @@ import tools.jackson.databind.JsonNode;
 class ApiDescription {
 
   private static final String SOURCES = "../order-service/src/main/java/io/ordertimeout/orders";
+  private static final String SCHEMAS = "#/components/schemas/";
   private static final String PROBLEM = "Problem";
+  private static final String CRITERIA = "io.ordertimeout.orders.api.OrderCriteria";
 
   private static final Map<String, String> PARAMETERS =
       Map.of(
           "after", "The `next` of the page before; absent for the first page.",
           "limit", "The greatest number of entries of the page.",
+          "total", "Whether to count the orders that match.",
+          "subject", "The order, pause, hold, dead letter, topic or consumer group.",
+          "fault", "The fault of the dead letters, as their groups state it.",
           "Idempotency-Key", "By which a repeated request is recognised.");
 
   /** The problems that a request may be answered with, besides success. */
@@ -156,6 +168,7 @@ class ApiDescription {
           .referencedSchemas
           .forEach(schemas::putIfAbsent);
       schemas.keySet().removeIf(name -> !name.startsWith("io.ordertimeout."));
+      tellAlternativesApart(schemas);
       schemas.forEach(this::describe);
       schemas.put(PROBLEM, problem());
       addLogIn(Objects.requireNonNull(api.getPaths().get("/api/v1/session")));
@@ -179,20 +192,56 @@ class ApiDescription {
     if (!type.isRecord() || schema.getProperties() == null) {
       return;
     }
-    List<String> required = new ArrayList<>();
-    for (RecordComponent component : type.getRecordComponents()) {
-      Schema<?> property = schema.getProperties().get(component.getName());
-      if (property == null) {
-        continue;
-      }
+    boolean areNullsAbsent = name.contains("Request") || OrderBlocker.class.isAssignableFrom(type);
+    List<String> required =
+        new ArrayList<>(Objects.requireNonNullElse(schema.getRequired(), List.of()));
+    for (RecordComponent component : components(type)) {
+      Schema<?> property = existing(schema.getProperties(), component.getName());
       boolean isNullable = component.getAnnotatedType().isAnnotationPresent(Nullable.class);
-      if (!isNullable || !name.contains("Request")) {
+      if (!isNullable || !areNullsAbsent) {
         required.add(component.getName());
       }
-      String description = javadoc.component(canonical, component.getName());
+      String description =
+          javadoc.component(component.getDeclaringRecord().getCanonicalName(), component.getName());
       schema.getProperties().put(component.getName(), described(property, isNullable, description));
     }
     schema.setRequired(required);
+  }
+
+  /** The components of a record, with those of records whose fields are among its own. */
+  private static List<RecordComponent> components(Class<?> type) {
+    return Stream.of(type.getRecordComponents())
+        .flatMap(
+            component ->
+                component.getAccessor().isAnnotationPresent(JsonUnwrapped.class)
+                    ? Stream.of(component.getType().getRecordComponents())
+                    : Stream.of(component))
+        .toList();
+  }
+
+  /** Gives each reason why an order waits its own value of the field by which they differ. */
+  private static void tellAlternativesApart(Map<String, Schema> schemas) {
+    String field = OrderBlocker.class.getAnnotation(JsonTypeInfo.class).property();
+    Discriminator discriminator = new Discriminator().propertyName(field);
+    Schema<?> reason = new Schema<>().discriminator(discriminator);
+    for (JsonSubTypes.Type alternative :
+        OrderBlocker.class.getAnnotation(JsonSubTypes.class).value()) {
+      String name = alternative.value().getCanonicalName();
+      Schema<?> fields = (Schema<?>) existing(schemas, name).getAllOf().get(1);
+      fields.addProperty(field, new StringSchema()._enum(List.of(alternative.name())));
+      fields.setRequired(List.of(field));
+      schemas.put(name, fields);
+      reason.addOneOfItem(new Schema<>().$ref(SCHEMAS + name));
+      discriminator.mapping(alternative.name(), SCHEMAS + name);
+    }
+    schemas.put(OrderBlocker.class.getCanonicalName(), reason);
+    Schema<?> order = existing(schemas, OrderDetails.class.getCanonicalName());
+    existing(order.getProperties(), "waitsFor")
+        .setItems(new Schema<>().$ref(SCHEMAS + OrderBlocker.class.getCanonicalName()));
+  }
+
+  private static Schema<?> existing(Map<String, Schema> schemas, String name) {
+    return Objects.requireNonNull(schemas.get(name), name);
   }
 
   /** Finds the type with a canonical name, to which those of type arguments may be added. */
@@ -328,9 +377,15 @@ class ApiDescription {
       operation
           .getParameters()
           .forEach(
-              parameter ->
-                  parameter.setDescription(
-                      PARAMETERS.getOrDefault(parameter.getName(), parameter.getDescription())));
+              parameter -> {
+                String name = parameter.getName();
+                String criterion = javadoc.component(CRITERIA, name);
+                parameter.setDescription(
+                    PARAMETERS.getOrDefault(
+                        name, path.startsWith("/api/v1/orders") ? criterion : null));
+                // Absent is not null.
+                parameter.getSchema().setNullable(null);
+              });
     }
     if (responses.get("200") != null && isChange && operation.getRequestBody() != null) {
       operation.getRequestBody().setRequired(true);
@@ -360,8 +415,7 @@ class ApiDescription {
                 new Content()
                     .addMediaType(
                         "application/problem+json",
-                        new MediaType()
-                            .schema(new Schema<>().$ref("#/components/schemas/" + PROBLEM)))));
+                        new MediaType().schema(new Schema<>().$ref(SCHEMAS + PROBLEM)))));
   }
 
   /** The method and the path: POST /api/v1/pauses/{id}/end is postPausesByIdEnd. */

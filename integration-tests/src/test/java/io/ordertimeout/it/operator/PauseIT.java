@@ -139,6 +139,12 @@ class PauseIT {
     assertThat(viewer.get("/api/v1/pauses/77777/effect").status()).isEqualTo(404);
   }
 
+  private JsonNode placed(String channel) {
+    Map<String, Object> pause =
+        Map.of("channel", channel, "moveDeadlines", false, "reason", "the provider is down");
+    return service.http().operator().post("/api/v1/pauses", pause).assertOk().json();
+  }
+
   private JsonNode effect(String pause) {
     return service.http().viewer().get("/api/v1/pauses/" + pause + "/effect").assertOk().json();
   }
@@ -168,7 +174,13 @@ class PauseIT {
             .atMost(PATIENCE)
             .until(this::hour, h -> h.at("/expectedCancelled/orders").asInt() == 2);
     assertThat(hour.at("/suspended/orders").asInt()).isZero();
-    String channel = service.pause(Map.of("channel", "paused", "moveDeadlines", false));
+    JsonNode misspelt = placed("pausde");
+    assertThat(misspelt.at("/covers/orders").asInt()).isZero();
+    assertThat(misspelt.at("/covers/exact").asBoolean()).isTrue();
+    service.endPause(misspelt.path("id").asString());
+    JsonNode placed = placed("paused");
+    assertThat(placed.at("/covers/orders").asInt()).isEqualTo(4);
+    String channel = placed.path("id").asString();
     // Channels are read every ten seconds.
     JsonNode others =
         await("the orders of the channel")

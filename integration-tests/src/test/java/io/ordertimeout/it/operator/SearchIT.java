@@ -130,6 +130,12 @@ class SearchIT {
     assertThat(viewer.get("/api/v1/order", "id", "unknown").status()).isEqualTo(404);
   }
 
+  @Test
+  void headersAreNoCriteria() {
+    assertThat(viewer.with("Prefix", "other").get("/api/v1/orders").assertOk().json().path("data"))
+        .hasSizeGreaterThan(1);
+  }
+
   private String cursorById() {
     return page("prefix", "search-", "limit", "1").path("next").asString();
   }
@@ -332,6 +338,33 @@ class SearchIT {
     assertThat(errors(viewer.get("/api/v1/orders", "limit", "0"))).containsExactly("limit");
     assertThat(errors(viewer.get("/api/v1/orders", "prefix", "a\0b"))).containsExactly("prefix");
     assertThat(errors(viewer.get("/api/v1/order"))).containsExactly("id");
+    assertThat(
+            errors(
+                viewer.get(
+                    "/api/v1/orders",
+                    "sort",
+                    "amount",
+                    "limit",
+                    "0",
+                    "prefix",
+                    "x".repeat(257),
+                    "amountFrom",
+                    "1",
+                    "amountTo",
+                    "2")))
+        .containsExactlyInAnyOrder("sort", "limit", "prefix", "amountFrom", "amountTo");
+    String letters = "/api/v1/dead-letters/" + scenario.topics().deadLetters().get(0);
+    for (String list :
+        List.of(
+            "/api/v1/orders",
+            "/api/v1/orders.csv",
+            "/api/v1/conflicts",
+            "/api/v1/audit",
+            "/api/v1/holds",
+            letters)) {
+      assertThat(errors(viewer.get(list, "after", "%%%"))).as(list).containsExactly("after");
+    }
+    assertThat(errors(viewer.get("/api/v1/conflicts", "after", "YQ"))).containsExactly("after");
     Http operator = service.http().operator();
     assertThat(errors(operator.post("/api/v1/order/extend", Map.of("orderId", " "))))
         .containsExactly("deadline", "orderId", "reason");
@@ -341,6 +374,9 @@ class SearchIT {
         .containsExactly("endsAt");
     assertThat(errors(operator.post("/api/v1/pauses/x/end", Map.of("reason", "y"))))
         .containsExactly("id");
+    for (String lines : List.of("", "{", "{\"topic\":\"unknown\"}", "{}\n".repeat(10_001))) {
+      assertThat(errors(operator.postText("/api/v1/events/check", lines))).containsExactly("body");
+    }
     Answer answer = operator.post("/api/v1/order/close", Map.of("orderId", "x\0", "reason", "y"));
     assertProblem(answer.response().body(), answer.status(), 400, "invalid-request");
   }

@@ -1,7 +1,8 @@
 package io.ordertimeout.orders.api;
 
-import io.ordertimeout.orders.api.Problems.FieldError;
 import io.ordertimeout.orders.operator.ImpossibleChangeException;
+import io.ordertimeout.orders.operator.InvalidRequestException;
+import io.ordertimeout.orders.operator.InvalidRequestException.FieldError;
 import io.ordertimeout.orders.operator.UnknownSubjectException;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -62,11 +63,6 @@ class ApiExceptionHandler extends ResponseEntityExceptionHandler {
   }
 
   @ExceptionHandler
-  ProblemDetail badRequest(IllegalArgumentException e) {
-    return problem(HttpStatus.BAD_REQUEST, e);
-  }
-
-  @ExceptionHandler
   ProblemDetail badRequest(InvalidRequestException e) {
     return Problems.invalid(e.errors());
   }
@@ -113,14 +109,15 @@ class ApiExceptionHandler extends ResponseEntityExceptionHandler {
             request);
       }
       if (cause instanceof StreamReadException invalid) {
-        return invalid(e, "the body is not valid JSON: " + invalid.getOriginalMessage(), request);
+        return invalidBody(
+            e, "is not valid JSON: " + invalid.getOriginalMessage(), headers, request);
       }
       if (cause instanceof DatabindException wrong) {
         return invalid(
             e, List.of(new FieldError(path(wrong), wrongField(wrong))), headers, request);
       }
     }
-    return invalid(e, "the body is missing or unreadable", request);
+    return invalidBody(e, "is missing or unreadable", headers, request);
   }
 
   private static String wrongField(DatabindException wrong) {
@@ -141,7 +138,7 @@ class ApiExceptionHandler extends ResponseEntityExceptionHandler {
         path.append(path.isEmpty() ? "" : ".").append(part.getPropertyName());
       }
     }
-    return path.isEmpty() ? "body" : path.toString();
+    return path.isEmpty() ? Problems.BODY : path.toString();
   }
 
   @Override
@@ -214,13 +211,9 @@ class ApiExceptionHandler extends ResponseEntityExceptionHandler {
         e, Problems.invalid(errors), headers, HttpStatus.BAD_REQUEST, request);
   }
 
-  private @Nullable ResponseEntity<Object> invalid(Exception e, String detail, WebRequest request) {
-    return handleExceptionInternal(
-        e,
-        Problems.of(HttpStatus.BAD_REQUEST, detail),
-        new HttpHeaders(),
-        HttpStatus.BAD_REQUEST,
-        request);
+  private @Nullable ResponseEntity<Object> invalidBody(
+      Exception e, String message, HttpHeaders headers, WebRequest request) {
+    return invalid(e, List.of(new FieldError(Problems.BODY, message)), headers, request);
   }
 
   /** Adds the type to the problems that Spring describes. */

@@ -11,9 +11,11 @@ import jakarta.validation.constraints.NotEmpty;
 import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Size;
 import java.security.Principal;
+import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
@@ -79,12 +81,12 @@ class BulkOrderController {
       @Valid @RequestBody BulkExtensionRequest extension,
       @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
       Principal user) {
-    return response(
-        commands.extendAll(
-            ChangeResponses.requester(user, key),
-            distinct(extension.orderIds()),
-            extension.deadline().toInstant(),
-            extension.reason()));
+    Instant deadline = extension.deadline().toInstant();
+    return change(
+        extension.orderIds(),
+        ids ->
+            commands.extendAll(
+                ChangeResponses.requester(user, key), ids, deadline, extension.reason()));
   }
 
   /** Closes pending orders, which then have no timeout any more. No event is published. */
@@ -93,9 +95,9 @@ class BulkOrderController {
       @Valid @RequestBody BulkOrderRequest orders,
       @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
       Principal user) {
-    return response(
-        commands.closeAll(
-            ChangeResponses.requester(user, key), distinct(orders.orderIds()), orders.reason()));
+    return change(
+        orders.orderIds(),
+        ids -> commands.closeAll(ChangeResponses.requester(user, key), ids, orders.reason()));
   }
 
   /**
@@ -106,17 +108,14 @@ class BulkOrderController {
       @Valid @RequestBody BulkOrderRequest orders,
       @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
       Principal user) {
-    return response(
-        commands.cancelAll(
-            ChangeResponses.requester(user, key), distinct(orders.orderIds()), orders.reason()));
+    return change(
+        orders.orderIds(),
+        ids -> commands.cancelAll(ChangeResponses.requester(user, key), ids, orders.reason()));
   }
 
-  private static List<String> distinct(List<String> orderIds) {
-    return orderIds.stream().distinct().toList();
-  }
-
-  private ResponseEntity<BulkResponses.Results<OrderResult>> response(
-      List<BulkResult<String>> results) {
+  private ResponseEntity<BulkResponses.Results<OrderResult>> change(
+      List<String> orderIds, Function<List<String>, List<BulkResult<String>>> change) {
+    List<BulkResult<String>> results = change.apply(orderIds.stream().distinct().toList());
     Map<String, OrderView> orders = search.all(results.stream().map(BulkResult::item).toList());
     return BulkResponses.of(
         results,

@@ -51,13 +51,13 @@ class ConflictController {
   }
 
   private static ConflictKey parse(String after) {
-    String[] parts =
-        new String(Base64.getUrlDecoder().decode(after), StandardCharsets.UTF_8).split("\0", -1);
     try {
+      String[] parts =
+          new String(Base64.getUrlDecoder().decode(after), StandardCharsets.UTF_8).split("\0", -1);
       Instant detectedAt = Instant.EPOCH.plus(Long.parseLong(parts[0]), ChronoUnit.MICROS);
       return new ConflictKey(detectedAt, parts[1], parts[2]);
-    } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
-      throw new IllegalArgumentException("after is not the 'next' of a page: " + after, e);
+    } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
+      throw Page.invalid(after);
     }
   }
 }

@@ -23,7 +23,7 @@ record DeadLetterCursor(Map<Integer, Long> offsets) {
         try {
           offsets.put(Integer.valueOf(parts[0]), Long.valueOf(parts[parts.length - 1]));
         } catch (NumberFormatException e) {
-          throw new IllegalArgumentException("after is not the 'next' of a page: " + after, e);
+          throw Page.invalid(after);
         }
       }
     }

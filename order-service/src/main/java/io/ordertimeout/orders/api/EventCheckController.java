@@ -3,10 +3,12 @@ package io.ordertimeout.orders.api;
 import io.ordertimeout.orders.intake.decoding.EventCheck;
 import io.ordertimeout.orders.intake.decoding.EventCheck.CheckedRecord;
 import io.ordertimeout.orders.intake.decoding.EventCheck.Result;
+import io.ordertimeout.orders.operator.InvalidRequestException;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -46,15 +48,22 @@ class EventCheckController {
   @PostMapping(path = "/check", consumes = MediaType.TEXT_PLAIN_VALUE)
   CheckedRecords check(@RequestBody(required = false) @Nullable String lines) {
     if (lines == null || lines.isBlank()) {
-      throw new IllegalArgumentException("there are no records in the body");
+      throw new InvalidRequestException(Problems.BODY, "has no records");
     }
     Map<Result, Integer> counts = new EnumMap<>(Result.class);
-    List<CheckedRecord> records =
-        check.check(lines.lines(), clock.now()).limit(MAX_RECORDS + 1).toList();
+    List<CheckedRecord> records = check(lines.lines());
     if (records.size() > MAX_RECORDS) {
-      throw new IllegalArgumentException("there are more than " + MAX_RECORDS + " records");
+      throw new InvalidRequestException(Problems.BODY, "has more than " + MAX_RECORDS + " records");
     }
     records.forEach(record -> counts.merge(record.outcome().result(), 1, Integer::sum));
     return new CheckedRecords(counts, records);
+  }
+
+  private List<CheckedRecord> check(Stream<String> lines) {
+    try {
+      return check.check(lines, clock.now()).limit(MAX_RECORDS + 1).toList();
+    } catch (IllegalArgumentException e) {
+      throw new InvalidRequestException(Problems.BODY, String.valueOf(e.getMessage()));
+    }
   }
 }

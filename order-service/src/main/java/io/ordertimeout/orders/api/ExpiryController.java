@@ -1,7 +1,10 @@
 package io.ordertimeout.orders.api;
 
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.ordertimeout.orders.operator.ChangeResult;
 import io.ordertimeout.orders.operator.ExpiryCommands;
+import io.ordertimeout.orders.operator.OrderSearch;
+import io.ordertimeout.orders.operator.OrderSearch.Total;
 import io.ordertimeout.orders.operator.PauseEffects;
 import io.ordertimeout.orders.suspension.ExpiryHolds;
 import io.ordertimeout.orders.suspension.ExpiryPauses;
@@ -15,9 +18,14 @@ import jakarta.validation.constraints.Size;
 import java.security.Principal;
 import java.time.OffsetDateTime;
 import java.util.Comparator;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
+import org.springframework.transaction.TransactionException;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -47,23 +55,37 @@ class ExpiryController {
       @Nullable OffsetDateTime endsAt,
       @NotBlank @Size(max = Reason.MAX_LENGTH) String reason) {}
 
+  /**
+   * A pause that was placed.
+   *
+   * @param pause the pause
+   * @param covers how many pending orders it covers; null if Postgres did not count them in time.
+   *     No order at all suggests that the channel is misspelt.
+   */
+  record PlacedPause(@JsonUnwrapped ExpiryPauses.Pause pause, @Nullable Total covers) {}
+
+  private static final Logger log = LoggerFactory.getLogger(ExpiryController.class);
+
   private final ExpiryPauses pauses;
   private final ExpiryHolds holds;
   private final ParkedOrders parked;
   private final ExpiryCommands commands;
   private final PauseEffects effects;
+  private final OrderSearch orders;
 
   ExpiryController(
       ExpiryPauses pauses,
       ExpiryHolds holds,
       ParkedOrders parked,
       ExpiryCommands commands,
-      PauseEffects effects) {
+      PauseEffects effects,
+      OrderSearch orders) {
     this.pauses = pauses;
     this.holds = holds;
     this.parked = parked;
     this.commands = commands;
     this.effects = effects;
+    this.orders = orders;
   }
 
   /** All pauses, whether in force or ended, latest first. */
@@ -79,18 +101,30 @@ class ExpiryController {
 
   /** Pauses expiry on all instances; in force once this responds. */
   @PostMapping(path = "/pauses", consumes = MediaType.APPLICATION_JSON_VALUE)
-  ResponseEntity<ExpiryPauses.Pause> pause(
+  ResponseEntity<PlacedPause> pause(
       @Valid @RequestBody PauseRequest request,
       @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
       Principal user) {
     OffsetDateTime endsAt = request.endsAt();
-    return changedPause(
+    ChangeResult result =
         commands.pause(
             ChangeResponses.requester(user, key),
             request.channel(),
             request.moveDeadlines(),
             endsAt == null ? null : endsAt.toInstant(),
-            request.reason()));
+            request.reason());
+    return ChangeResponses.of(
+        result, find(result).map(pause -> new PlacedPause(pause, countPending(request.channel()))));
+  }
+
+  private @Nullable Total countPending(@Nullable String channel) {
+    try {
+      return orders.countPending(channel);
+    } catch (DataAccessException | TransactionException e) {
+      // The pause is in force, which the response has to say.
+      log.warn("The orders that a pause covers could not be counted: {}", e.toString());
+      return null;
+    }
   }
 
   /** What the end of a pause would do now, before it is ended. */
@@ -106,11 +140,13 @@ class ExpiryController {
       @Valid @RequestBody Reason reason,
       @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
       Principal user) {
-    return changedPause(commands.resume(ChangeResponses.requester(user, key), id, reason.reason()));
+    ChangeResult result =
+        commands.resume(ChangeResponses.requester(user, key), id, reason.reason());
+    return ChangeResponses.of(result, find(result));
   }
 
-  private ResponseEntity<ExpiryPauses.Pause> changedPause(ChangeResult result) {
-    return ChangeResponses.of(result, pauses.find(Long.parseLong(result.action().subject())));
+  private Optional<ExpiryPauses.Pause> find(ChangeResult result) {
+    return pauses.find(Long.parseLong(result.action().subject()));
   }
 
   /** The holds in force, in the order of their numbers. */

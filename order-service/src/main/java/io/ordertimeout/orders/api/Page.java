@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.api;
 
+import io.ordertimeout.orders.operator.InvalidRequestException;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +37,12 @@ record Page<T>(List<T> data, @Nullable String next) {
     try {
       return Long.parseLong(after);
     } catch (NumberFormatException e) {
-      throw new IllegalArgumentException("after is not the 'next' of a page: " + after, e);
+      throw invalid(after);
     }
+  }
+
+  /** Returns the exception for an {@code after} that is not the {@code next} of a page. */
+  static InvalidRequestException invalid(String after) {
+    return new InvalidRequestException("after", "is not the 'next' of a page: " + after);
   }
 }

@@ -1,12 +1,15 @@
 package io.ordertimeout.orders.api;
 
-import io.ordertimeout.orders.api.Problems.FieldError;
+import io.ordertimeout.orders.operator.InvalidRequestException;
+import io.ordertimeout.orders.operator.InvalidRequestException.FieldError;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import java.lang.reflect.Constructor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.springframework.beans.BeanUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.core.DefaultParameterNameDiscoverer;
@@ -15,6 +18,7 @@ import org.springframework.core.convert.ConversionException;
 import org.springframework.core.convert.ConversionService;
 import org.springframework.core.convert.TypeDescriptor;
 import org.springframework.stereotype.Component;
+import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.HandlerInterceptor;
@@ -68,18 +72,27 @@ class ParameterCheck implements HandlerInterceptor, WebMvcConfigurer {
     return true;
   }
 
+  /** The query parameters of a method: its own, and the components of records. */
   private Map<String, MethodParameter> parameters(HandlerMethod method) {
     Map<String, MethodParameter> parameters = new TreeMap<>();
     for (MethodParameter parameter : method.getMethodParameters()) {
-      RequestParam annotation = parameter.getParameterAnnotation(RequestParam.class);
-      if (annotation != null) {
-        parameter.initParameterNameDiscovery(names);
-        String name =
-            annotation.name().isEmpty() ? parameter.getParameterName() : annotation.name();
-        parameters.put(String.valueOf(name), parameter);
+      if (parameter.hasParameterAnnotation(RequestParam.class)) {
+        parameters.put(name(parameter), parameter);
+      } else if (parameter.getParameterType().isRecord()
+          && !parameter.hasParameterAnnotation(RequestBody.class)) {
+        Constructor<?> record = BeanUtils.getResolvableConstructor(parameter.getParameterType());
+        for (int i = 0; i < record.getParameterCount(); i++) {
+          MethodParameter component = new MethodParameter(record, i);
+          parameters.put(name(component), component);
+        }
       }
     }
     return parameters;
+  }
+
+  private String name(MethodParameter parameter) {
+    parameter.initParameterNameDiscovery(names);
+    return String.valueOf(parameter.getParameterName());
   }
 
   private boolean isConvertible(String[] values, MethodParameter parameter) {

@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.api;
 
+import io.ordertimeout.orders.operator.InvalidRequestException.FieldError;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;
@@ -11,13 +12,8 @@ import org.springframework.http.ProblemDetail;
 /** The problem details (RFC 9457) with which the API answers; each has a type that stays. */
 public final class Problems {
 
-  /**
-   * What is wrong with a part of a request.
-   *
-   * @param field the name of the parameter, or the path of the field in the body
-   * @param message what is wrong with it
-   */
-  record FieldError(String field, String message) {}
+  /** The field of an error of a body as a whole. */
+  static final String BODY = "body";
 
   private static final String PREFIX = "urn:order-timeout:problem:";
 

@@ -56,6 +56,9 @@ public class OrderSearch {
     /** The greatest id first. */
     ID_DESCENDING(true, true);
 
+    /** What the text of an order matches. */
+    public static final String PATTERN = "-?(deadline|id)";
+
     private final boolean byId;
     private final boolean descending;
 
@@ -65,19 +68,11 @@ public class OrderSearch {
     }
 
     /**
-     * Returns the order that a text names: {@code deadline} or {@code id}, with a minus before it
-     * if descending.
-     *
-     * @throws IllegalArgumentException if it names none
+     * Returns the order that a text names, which matches {@link #PATTERN}: a minus stands for
+     * descending.
      */
     public static Sort of(String text) {
-      return Stream.of(values())
-          .filter(sort -> sort.tag().equals(text))
-          .findFirst()
-          .orElseThrow(
-              () ->
-                  new IllegalArgumentException(
-                      "sort is not one of deadline, -deadline, id, -id: " + text));
+      return Stream.of(values()).filter(sort -> sort.tag().equals(text)).findFirst().orElseThrow();
     }
 
     private String tag() {
@@ -168,7 +163,7 @@ public class OrderSearch {
    *
    * @param after the cursor from the previous page; null for the first page
    * @param limit maximum number of orders on the page
-   * @throws IllegalArgumentException if {@code after} is not a cursor of a search that is sorted in
+   * @throws InvalidRequestException if {@code after} is not a cursor of a search that is sorted in
    *     the same way
    */
   @Transactional(readOnly = true, timeout = 10)
@@ -221,6 +216,27 @@ public class OrderSearch {
     return new Total(
         Math.min(count.orders(), MOST_COUNTED),
         count.checked() < window && count.orders() <= MOST_COUNTED);
+  }
+
+  /**
+   * Counts the pending orders of a channel as {@link #count} does.
+   *
+   * @param channel the sales channel; null for any
+   */
+  @Transactional(readOnly = true, timeout = 10)
+  public Total countPending(@Nullable String channel) {
+    return count(
+        new Query(
+            Set.of(OrderState.PENDING),
+            null,
+            null,
+            false,
+            "",
+            channel,
+            null,
+            null,
+            null,
+            Sort.DEADLINE));
   }
 
   /** Whether there are criteria that the index does not carry in which the orders are sorted. */
@@ -309,26 +325,26 @@ public class OrderSearch {
     }
 
     static Cursor parse(String text, Sort sort) {
-      String position = new String(Base64.getUrlDecoder().decode(text), StandardCharsets.UTF_8);
-      if (!position.startsWith(sort.tag() + " ")) {
-        throw invalid(text, sort);
-      }
-      position = position.substring(sort.tag().length() + 1);
-      if (sort.byId) {
-        return new Cursor(sort, new OrderKey(position, null, 0));
-      }
-      String[] parts = position.split(" ", -1);
       try {
+        String position = new String(Base64.getUrlDecoder().decode(text), StandardCharsets.UTF_8);
+        if (!position.startsWith(sort.tag() + " ")) {
+          throw invalid(text, sort);
+        }
+        position = position.substring(sort.tag().length() + 1);
+        if (sort.byId) {
+          return new Cursor(sort, new OrderKey(position, null, 0));
+        }
+        String[] parts = position.split(" ", -1);
         Instant deadline = Instant.EPOCH.plus(Long.parseLong(parts[0]), ChronoUnit.MICROS);
         return new Cursor(sort, new OrderKey("", deadline, Long.parseLong(parts[1])));
-      } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
+      } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
         throw invalid(text, sort);
       }
     }
 
-    private static IllegalArgumentException invalid(String text, Sort sort) {
-      return new IllegalArgumentException(
-          "not the 'next' of a page sorted by " + sort.tag() + ": " + text);
+    private static InvalidRequestException invalid(String text, Sort sort) {
+      return new InvalidRequestException(
+          "after", "is not the 'next' of a page sorted by " + sort.tag() + ": " + text);
     }
   }
 }
