@@ -6,9 +6,13 @@ import jakarta.validation.constraints.DecimalMin;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.NotBlank;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.hibernate.validator.constraints.time.DurationMax;
 import org.hibernate.validator.constraints.time.DurationMin;
@@ -25,6 +29,7 @@ import org.springframework.validation.annotation.Validated;
  * @param topics the names of the topics, and whether missing ones are created
  * @param deadline how the payment deadline of an order is determined, and how long orders are kept
  * @param intake how events are read
+ * @param schemaRegistry where the schemas of events in Avro are
  * @param wheel the timing wheel that wakes due orders
  * @param expiry how due orders are decided
  * @param outbox how events are published
@@ -40,6 +45,7 @@ public record OrderTimeoutProperties(
     @Valid @DefaultValue Topics topics,
     @Valid @DefaultValue Deadline deadline,
     @Valid @DefaultValue Intake intake,
+    @Valid @DefaultValue SchemaRegistry schemaRegistry,
     @Valid @DefaultValue Wheel wheel,
     @Valid @DefaultValue Expiry expiry,
     @Valid @DefaultValue Outbox outbox,
@@ -49,8 +55,13 @@ public record OrderTimeoutProperties(
     @Valid @DefaultValue Api api,
     @Valid @DefaultValue Audit audit) {
 
-  /** Refuses events that could not be distinguished. */
+  /** Refuses events that could not be distinguished or decoded. */
   public OrderTimeoutProperties {
+    if (intake.encodings().areAvro() && schemaRegistry.url() == null) {
+      throw new IllegalArgumentException(
+          "order-timeout.intake.encodings has avro, so order-timeout.schema-registry.url has to be"
+              + " set");
+    }
     if (topics.inputs().size() < 3 && !intake.types().areUsed()) {
       throw new IllegalArgumentException(
           "order-timeout.topics.created, .paid and .closed are %s, %s and %s, so they must differ, or order-timeout.intake.types must list the types of their events"
@@ -173,7 +184,9 @@ public record OrderTimeoutProperties(
    * @param unusableLimit the highest share of unusable records, of a topic's last hundred or of a
    *     batch, that become dead letters; above it, the topic is not read on until an operator
    *     permits it or the records can be used; 1 for no limit
-   * @param formats how the records of each topic contain their events
+   * @param encodings how the values of each topic are encoded
+   * @param deserializer what the classes among the encodings need
+   * @param formats how the values of each topic contain their events
    * @param types how an event's type is determined, if not by its topic
    * @param fields names of the fields of the incoming events
    */
@@ -189,26 +202,114 @@ public record OrderTimeoutProperties(
       @DurationMin(seconds = 10) @DefaultValue("60s") Duration coordinatorTimeout,
       @DefaultValue("true") boolean advanceGeneration,
       @DecimalMin("0") @DecimalMax("1") @DefaultValue("0.5") double unusableLimit,
+      @Valid @DefaultValue Encodings encodings,
+      @Valid @DefaultValue Deserializer deserializer,
       @Valid @DefaultValue Formats formats,
       @Valid @DefaultValue Types types,
       @Valid @DefaultValue Fields fields) {}
 
   /**
+   * The encodings of the values in the input topics.
+   *
+   * @param created encoding of the topic of created orders: json, avro, or the name of a class that
+   *     implements Kafka's Deserializer
+   * @param paid encoding of the topic of payments, if it is another one
+   * @param closed encoding of the topic of orders closed elsewhere, if it is another one
+   */
+  public record Encodings(
+      @NotBlank @DefaultValue(Encodings.JSON) String created,
+      @NotBlank @DefaultValue(Encodings.JSON) String paid,
+      @NotBlank @DefaultValue(Encodings.JSON) String closed) {
+
+    /** Values in JSON. */
+    public static final String JSON = "json";
+
+    /** Values in Avro, each after the id of its schema in the schema registry. */
+    public static final String AVRO = "avro";
+
+    private boolean areAvro() {
+      return List.of(created, paid, closed).contains(AVRO);
+    }
+  }
+
+  /**
+   * What Deserializers of the shop need.
+   *
+   * @param properties settings of the classes among the encodings
+   * @param libraries directory with the jars of the classes among the encodings, if these are not
+   *     on the class path
+   */
+  public record Deserializer(
+      @DefaultValue Map<String, String> properties, @Nullable Path libraries) {
+
+    @Override
+    public String toString() {
+      return "Deserializer[properties hidden, libraries=" + libraries + "]";
+    }
+  }
+
+  /**
+   * A schema registry with Confluent's API.
+   *
+   * @param url address of the schema registry, for example http://registry:8081, or with the path
+   *     /apis/ccompat/v7 for Apicurio
+   * @param username user, if the schema registry requires a log-in
+   * @param password password of that user
+   * @param timeout time within which the schema registry has to answer
+   */
+  public record SchemaRegistry(
+      @Nullable String url,
+      @Nullable String username,
+      @Nullable String password,
+      @DurationMin(millis = 1) @DurationMax(minutes = 1) @DefaultValue("5s") Duration timeout) {
+
+    /** Refuses what no request can be sent to. */
+    public SchemaRegistry {
+      if (url != null && !isUsable(url)) {
+        throw new IllegalArgumentException(
+            "order-timeout.schema-registry.url is not an http or https URL without a user. It is not"
+                + " printed, because it may contain a password");
+      }
+      if ((username == null) != (password == null)) {
+        throw new IllegalArgumentException(
+            "order-timeout.schema-registry.username and .password have to be set together");
+      }
+    }
+
+    private static boolean isUsable(String url) {
+      try {
+        URI uri = new URI(url);
+        return Set.of("http", "https").contains(String.valueOf(uri.getScheme()))
+            && uri.getHost() != null
+            && uri.getUserInfo() == null
+            && uri.getQuery() == null;
+      } catch (URISyntaxException e) {
+        return false;
+      }
+    }
+
+    @Override
+    public String toString() {
+      return "SchemaRegistry[url=" + url + ", password hidden]";
+    }
+  }
+
+  /**
    * The formats of the input topics.
    *
-   * @param created format of the topic of created orders: json, cloudevents, debezium or outbox
+   * @param created format of the topic of created orders: plain, cloudevents, debezium or outbox
    * @param paid format of the topic of payments, if it is another one
    * @param closed format of the topic of orders closed elsewhere, if it is another one
    */
   public record Formats(
-      @DefaultValue("json") Format created,
-      @DefaultValue("json") Format paid,
-      @DefaultValue("json") Format closed) {}
+      @DefaultValue("plain") Format created,
+      @DefaultValue("plain") Format paid,
+      @DefaultValue("plain") Format closed) {}
 
   /** How a record contains its event. */
   public enum Format {
-    /** The value is the event, a JSON object. */
-    JSON,
+    /** The value is the event. */
+    PLAIN,
     /** CloudEvents, structured or binary; their data is the event. */
     CLOUDEVENTS,
     /** A change of a table, as Debezium publishes it; the new row is the event. */

@@ -75,6 +75,41 @@ class OrderTimeoutPropertiesTest {
   }
 
   @Test
+  void avroRequiresARegistryThatCanBeAsked() {
+    assertRefused(
+        List.of("order-timeout.intake.encodings.paid=avro"),
+        "order-timeout.schema-registry.url has to be set");
+    for (String url :
+        List.of("registry:8081", "ftp://registry", "http://u:secret@registry", "a b")) {
+      context
+          .withPropertyValues("order-timeout.schema-registry.url=" + url)
+          .run(
+              failed ->
+                  assertThat(failed)
+                      .getFailure()
+                      .rootCause()
+                      .message()
+                      .startsWith("order-timeout.schema-registry.url is not an http or https URL")
+                      .doesNotContain("secret"));
+    }
+    assertRefused(
+        List.of("order-timeout.schema-registry.username=u"),
+        "order-timeout.schema-registry.username and .password have to be set together");
+    context
+        .withPropertyValues(
+            "order-timeout.intake.encodings.paid=avro",
+            "order-timeout.schema-registry.url=https://registry:8081/apis/ccompat/v7/",
+            "order-timeout.schema-registry.username=u",
+            "order-timeout.schema-registry.password=secret",
+            "order-timeout.intake.deserializer.properties.sasl.password=secret")
+        .run(
+            started ->
+                assertThat(started.getBean(OrderTimeoutProperties.class).toString())
+                    .contains("https://registry:8081")
+                    .doesNotContain("secret"));
+  }
+
+  @Test
   void policyRequiresNameAndTimeout() {
     context
         .withPropertyValues("order-timeout.deadline.policies[0].channel=web")

@@ -44,6 +44,7 @@ class WayOfAnEventTest {
           "suspension",
           "audit",
           "platform.tracing",
+          "platform.avro",
           "platform.kafka",
           "platform.postgres",
           "platform.monitoring");

@@ -73,10 +73,12 @@ class ApiExceptionHandler extends ResponseEntityExceptionHandler {
       return Problems.of(
           HttpStatus.BAD_REQUEST, "the request contains a character that cannot be stored, as NUL");
     }
-    log.warn("A request failed, because Postgres or Kafka is unavailable: {}", e.toString());
+    log.warn(
+        "A request failed, because Postgres, Kafka or the schema registry is unavailable: {}",
+        e.toString());
     return Problems.of(
         HttpStatus.SERVICE_UNAVAILABLE,
-        "Postgres or Kafka does not answer in time; nothing was changed");
+        "Postgres, Kafka or the schema registry does not answer in time; nothing was changed");
   }
 
   /** Filters respond to failures of authentication; every other exception is a mistake. */

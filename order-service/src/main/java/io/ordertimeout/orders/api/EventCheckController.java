@@ -43,7 +43,8 @@ class EventCheckController {
    * Decodes records with the current configuration; nothing is stored. The body has a JSON object
    * in each line, as {@code kcat -J} prints records: {@code topic}, {@code payload} and optional
    * {@code key}, {@code partition}, {@code ts} in milliseconds, and {@code headers}, a list of
-   * names and values in turn.
+   * names and values in turn. What is not text is in {@code payload_base64} or {@code key_base64}
+   * instead.
    */
   @PostMapping(path = "/check", consumes = MediaType.TEXT_PLAIN_VALUE)
   CheckedRecords check(@RequestBody(required = false) @Nullable String lines) {

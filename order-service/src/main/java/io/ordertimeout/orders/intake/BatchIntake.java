@@ -16,6 +16,7 @@ import io.ordertimeout.orders.intake.decoding.EventDecoder;
 import io.ordertimeout.orders.intake.decoding.Printable;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.platform.kafka.StoredPositions;
+import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.platform.postgres.RejectedRow;
 import io.ordertimeout.orders.platform.tracing.OrderSpan;
@@ -36,6 +37,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.BinaryOperator;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RetriableException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,8 +49,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 /**
  * Takes in batches of records: decodes them, stores their events, and then notifies the wheels.
  * When {@link #takeIn} returns, everything is committed in Postgres or acknowledged as a dead
- * letter, except from the unusable records on that it returns, and the offsets may be committed.
- * When it throws, the batch may be taken in again. Thread-safe.
+ * letter, except from the records on that it returns, and the offsets may be committed. When it
+ * throws, the batch may be taken in again. Thread-safe.
  */
 @Component
 class BatchIntake {
@@ -146,7 +148,7 @@ class BatchIntake {
    * @param known the stored positions of these partitions, as the caller knows them
    * @param layout the topics that the offsets belong to
    * @return the partitions that end at an unusable record which is not dead-lettered yet, or must
-   *     not be
+   *     not be, or at a record that cannot be decoded at present
    * @throws SystemicRejectionException if Postgres rejects most of a large batch
    * @throws io.ordertimeout.orders.platform.kafka.PositionsChangedException if Postgres contains
    *     other positions
@@ -157,10 +159,14 @@ class BatchIntake {
       Map<TopicPartition, Long> known,
       InputTopics.Layout layout)
       throws InterruptedException {
-    List<Decoded> batch = decode(records);
+    Map<TopicPartition, HeldBack> undecodable = new HashMap<>();
+    List<Decoded> batch = decode(records, undecodable);
     Map<TopicPartition, Unusable> stops = unusableTopics.stopsIn(batch);
     batch.removeIf(record -> isBehind(record, stops.get(record.partition())));
     Map<TopicPartition, Long> reachable = new HashMap<>(nextOffsets);
+    undecodable.forEach(
+        (partition, held) -> reachable.put(partition, reached(held.offset(), partition, known)));
+    // A stop is before the record that cannot be decoded at present: what is behind was left out.
     stops.forEach(
         (partition, first) -> reachable.put(partition, reached(first.offset(), partition, known)));
     Map<TopicPartition, HeldBack> heldBack = store(batch, reachable, known, layout);
@@ -169,6 +175,7 @@ class BatchIntake {
         (partition, first) ->
             heldBack.putIfAbsent(
                 partition, HeldBack.unusableTopic(first.offset(), first.problem())));
+    undecodable.forEach(heldBack::putIfAbsent);
     return heldBack;
   }
 
@@ -176,11 +183,25 @@ class BatchIntake {
     return first != null && record.record().offset() >= first.offset();
   }
 
-  private List<Decoded> decode(Iterable<ConsumerRecord<byte[], byte[]>> records) {
+  /**
+   * Decodes records, except from the first one of a partition on that cannot be decoded at present.
+   *
+   * @param undecodable receives these partitions
+   */
+  private List<Decoded> decode(
+      Iterable<ConsumerRecord<byte[], byte[]>> records, Map<TopicPartition, HeldBack> undecodable) {
     Instant now = clock.now();
     List<Decoded> batch = new ArrayList<>();
     for (ConsumerRecord<byte[], byte[]> record : records) {
-      batch.add(new Decoded(record, decoder.decode(record, now)));
+      TopicPartition partition = new TopicPartition(record.topic(), record.partition());
+      if (!undecodable.containsKey(partition)) {
+        try {
+          batch.add(new Decoded(record, decoder.decode(record, now)));
+        } catch (RetriableException e) {
+          undecodable.put(
+              partition, HeldBack.decodingOutage(record.offset(), StepHealth.describe(e)));
+        }
+      }
     }
     return batch;
   }

@@ -15,17 +15,20 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The partitions of one consumer that are paused at an unusable record, because its dead letter is
- * not acknowledged yet, or because most records of its topic are unusable. Everything before the
- * record is stored, and other partitions are read. Confined to the consumer's thread.
+ * The partitions of one consumer that are paused at a record, because its dead letter is not
+ * acknowledged yet, because most records of its topic are unusable, or because it cannot be decoded
+ * at present. Everything before the record is stored, and other partitions are read. Confined to
+ * the consumer's thread.
  */
 final class HeldBackPartitions {
 
   /** How often the records of a topic are looked at again that were mostly unusable. */
   private static final Duration UNUSABLE_TOPIC_RETRY = Duration.ofSeconds(5);
+
+  /** How often a record is looked at again that could not be decoded because of an outage. */
+  private static final Duration DECODING_RETRY = Duration.ofSeconds(1);
 
   private static final Comparator<TopicPartition> BY_NAME =
       Comparator.comparing(TopicPartition::toString);
@@ -38,15 +41,27 @@ final class HeldBackPartitions {
           + " record, and orders of these shards are not decided without their payments, until the"
           + " records can be used or an operator permits to turn them into dead letters";
 
+  private static final String DECODING_CONSEQUENCE =
+      "partitions are not read on from the first record that cannot be decoded at present, and orders"
+          + " of these shards are not decided without their payments";
+
   /**
    * A paused partition.
    *
-   * @param offset the offset of the unusable record
+   * @param offset the offset of the record
    * @param next where to read on
    * @param ready completes once it may be read on
-   * @param problem why the records of its topic are unusable; null if only this record is
+   * @param cause why it is paused
+   * @param problem what is wrong with its records
    */
-  record HeldBack(long offset, long next, CompletableFuture<Void> ready, @Nullable String problem) {
+  record HeldBack(
+      long offset, long next, CompletableFuture<Void> ready, Cause cause, String problem) {
+
+    enum Cause {
+      DEAD_LETTER,
+      UNUSABLE_TOPIC,
+      DECODING_OUTAGE
+    }
 
     /**
      * Holds a partition back until a dead letter is acknowledged.
@@ -55,7 +70,7 @@ final class HeldBackPartitions {
      * @param deadLettered completes once its dead letter is acknowledged
      */
     static HeldBack deadLetter(long offset, CompletableFuture<Void> deadLettered) {
-      return new HeldBack(offset, offset + 1, deadLettered, null);
+      return new HeldBack(offset, offset + 1, deadLettered, Cause.DEAD_LETTER, "");
     }
 
     /**
@@ -65,38 +80,101 @@ final class HeldBackPartitions {
      * @param problem why they are unusable
      */
     static HeldBack unusableTopic(long offset, String problem) {
+      return readAgain(offset, UNUSABLE_TOPIC_RETRY, Cause.UNUSABLE_TOPIC, problem);
+    }
+
+    /**
+     * Holds a partition back for a moment, because what decodes its records does not answer.
+     *
+     * @param offset the offset of the first record that was not decoded
+     * @param problem why it was not
+     */
+    static HeldBack decodingOutage(long offset, String problem) {
+      return readAgain(offset, DECODING_RETRY, Cause.DECODING_OUTAGE, problem);
+    }
+
+    private static HeldBack readAgain(long offset, Duration after, Cause cause, String problem) {
       return new HeldBack(
           offset,
           offset,
           new CompletableFuture<Void>()
-              .completeOnTimeout(null, UNUSABLE_TOPIC_RETRY.toSeconds(), TimeUnit.SECONDS),
+              .completeOnTimeout(null, after.toSeconds(), TimeUnit.SECONDS),
+          cause,
           problem);
     }
   }
 
+  /** The problems of partitions with one cause, also while their records are looked at again. */
+  private static final class Problems {
+
+    private final HeldBack.Cause cause;
+    private final StepHealth step;
+    private final String consequence;
+    private volatile Map<TopicPartition, String> problems = Map.of();
+
+    Problems(HeldBack.Cause cause, StepHealth step, String consequence) {
+      this.cause = cause;
+      this.step = step;
+      this.consequence = consequence;
+    }
+
+    void update(Set<TopicPartition> advanced, Map<TopicPartition, HeldBack> more) {
+      Map<TopicPartition, String> next = new TreeMap<>(BY_NAME);
+      next.putAll(problems);
+      next.keySet().removeAll(advanced);
+      more.forEach(
+          (partition, heldBack) -> {
+            if (heldBack.cause == cause) {
+              next.put(partition, heldBack.problem);
+            }
+          });
+      remain(next);
+      if (!next.isEmpty()) {
+        step.failed(consequence, new UnusableRecordsException(next));
+      }
+    }
+
+    void retain(Set<TopicPartition> assigned) {
+      Map<TopicPartition, String> next = new TreeMap<>(BY_NAME);
+      next.putAll(problems);
+      next.keySet().retainAll(assigned);
+      remain(next);
+    }
+
+    private void remain(Map<TopicPartition, String> next) {
+      problems = next;
+      if (next.isEmpty()) {
+        step.succeeded();
+      }
+    }
+  }
+
   private final StepHealth deadLetters;
-  private final StepHealth unusableTopics;
+  private final Problems unusableTopics;
+  private final Problems decodingOutages;
   private final Map<TopicPartition, HeldBack> partitions = new HashMap<>();
 
-  /** The partitions of unusable topics and their problems, also while they are looked at again. */
-  private volatile Map<TopicPartition, String> unusable = Map.of();
-
-  HeldBackPartitions(StepHealth deadLetters, StepHealth unusableTopics) {
+  HeldBackPartitions(StepHealth deadLetters, StepHealth unusableTopics, StepHealth decoding) {
     this.deadLetters = deadLetters;
-    this.unusableTopics = unusableTopics;
+    this.unusableTopics =
+        new Problems(HeldBack.Cause.UNUSABLE_TOPIC, unusableTopics, UNUSABLE_TOPIC_CONSEQUENCE);
+    this.decodingOutages =
+        new Problems(HeldBack.Cause.DECODING_OUTAGE, decoding, DECODING_CONSEQUENCE);
   }
 
   /** Returns how many partitions of a topic are paused because it is unusable. Thread-safe. */
   int unusable(String topic) {
     return (int)
-        unusable.keySet().stream().filter(partition -> partition.topic().equals(topic)).count();
+        unusableTopics.problems.keySet().stream()
+            .filter(partition -> partition.topic().equals(topic))
+            .count();
   }
 
   /**
-   * Pauses partitions at their unusable records.
+   * Pauses partitions at records.
    *
    * @param advanced the partitions that were read on, perhaps only because Kafka has deleted the
-   *     unusable records
+   *     records at which they were paused
    */
   void hold(
       Consumer<?, ?> consumer, Set<TopicPartition> advanced, Map<TopicPartition, HeldBack> more) {
@@ -106,19 +184,8 @@ final class HeldBackPartitions {
           consumer.pause(List.of(partition));
           partitions.put(partition, heldBack);
         });
-    Map<TopicPartition, String> problems = new TreeMap<>(BY_NAME);
-    problems.putAll(unusable);
-    problems.keySet().removeAll(advanced);
-    more.forEach(
-        (partition, heldBack) -> {
-          if (heldBack.problem != null) {
-            problems.put(partition, heldBack.problem);
-          }
-        });
-    remain(problems);
-    if (!problems.isEmpty()) {
-      unusableTopics.failed(UNUSABLE_TOPIC_CONSEQUENCE, new UnusableRecordsException(problems));
-    }
+    unusableTopics.update(advanced, more);
+    decodingOutages.update(advanced, more);
   }
 
   /** Resumes the partitions that may be read on. */
@@ -138,7 +205,7 @@ final class HeldBackPartitions {
     }
     List<TopicPartition> withDeadLetters =
         partitions.entrySet().stream()
-            .filter(entry -> entry.getValue().problem == null)
+            .filter(entry -> entry.getValue().cause == HeldBack.Cause.DEAD_LETTER)
             .map(Map.Entry::getKey)
             .toList();
     if (withDeadLetters.isEmpty()) {
@@ -148,17 +215,8 @@ final class HeldBackPartitions {
           DEAD_LETTER_CONSEQUENCE,
           new KafkaException("no dead letter accepted from " + withDeadLetters));
     }
-    Map<TopicPartition, String> problems = new TreeMap<>(BY_NAME);
-    problems.putAll(unusable);
-    problems.keySet().retainAll(consumer.assignment());
-    remain(problems);
-  }
-
-  private void remain(Map<TopicPartition, String> problems) {
-    unusable = problems;
-    if (problems.isEmpty()) {
-      unusableTopics.succeeded();
-    }
+    unusableTopics.retain(consumer.assignment());
+    decodingOutages.retain(consumer.assignment());
   }
 
   private static boolean resume(
@@ -179,6 +237,7 @@ final class HeldBackPartitions {
   void close() {
     partitions.values().forEach(heldBack -> heldBack.ready.cancel(false));
     partitions.clear();
-    remain(Map.of());
+    unusableTopics.retain(Set.of());
+    decodingOutages.retain(Set.of());
   }
 }

@@ -118,7 +118,8 @@ final class IntakeLoop implements Runnable {
         new HeldBackPartitions(
             steps.step("dead-letters-" + number),
             // The console, where an operator can permit the dead letters, must stay available.
-            StepHealth.withoutReadiness("unusable-topics-" + number));
+            StepHealth.withoutReadiness("unusable-topics-" + number),
+            steps.step("decoding-" + number));
     this.prerequisites = prerequisites;
     this.inputTopics = inputTopics;
     this.consumers = consumers;

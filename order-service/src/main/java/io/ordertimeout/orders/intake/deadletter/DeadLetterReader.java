@@ -32,6 +32,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.record.TimestampType;
 import org.jspecify.annotations.Nullable;
@@ -340,21 +341,26 @@ public class DeadLetterReader {
   }
 
   private @Nullable String orderId(ProducerRecord<byte[], byte[]> record, RecordMetadata result) {
-    DecodedRecord decoded =
-        decoder.decode(
-            new ConsumerRecord<>(
-                result.topic(),
-                result.partition(),
-                result.offset(),
-                result.timestamp(),
-                TimestampType.CREATE_TIME,
-                0,
-                0,
-                record.key(),
-                record.value(),
-                record.headers(),
-                Optional.empty()),
-            Instant.ofEpochMilli(result.timestamp()));
+    DecodedRecord decoded;
+    try {
+      decoded =
+          decoder.decode(
+              new ConsumerRecord<>(
+                  result.topic(),
+                  result.partition(),
+                  result.offset(),
+                  result.timestamp(),
+                  TimestampType.CREATE_TIME,
+                  0,
+                  0,
+                  record.key(),
+                  record.value(),
+                  record.headers(),
+                  Optional.empty()),
+              Instant.ofEpochMilli(result.timestamp()));
+    } catch (RetriableException e) {
+      return null; // it is published all the same
+    }
     if (decoded instanceof DecodedRecord.Created created) {
       return created.order().orderId();
     }

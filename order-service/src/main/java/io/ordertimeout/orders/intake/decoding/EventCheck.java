@@ -3,40 +3,17 @@ package io.ordertimeout.orders.intake.decoding;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.deadline.OrderCreated;
 import io.ordertimeout.orders.deadline.OrderSettled;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.util.Map;
-import java.util.Optional;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.common.header.internals.RecordHeaders;
-import org.apache.kafka.common.record.TimestampType;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /** Shows how records would be decoded with the current configuration. Thread-safe. */
 @Component
 public class EventCheck {
-
-  /**
-   * A record.
-   *
-   * @param topic the input topic that it is meant for
-   * @param partition the partition
-   * @param timestampMillis its timestamp
-   * @param key its key, if it has one
-   * @param value its value, if it has one
-   * @param headers its headers
-   */
-  public record Sample(
-      String topic,
-      int partition,
-      long timestampMillis,
-      @Nullable String key,
-      @Nullable String value,
-      Map<String, String> headers) {}
 
   /** What a record becomes. */
   public enum Result {
@@ -95,6 +72,8 @@ public class EventCheck {
    *
    * @param now the time of their intake
    * @throws IllegalArgumentException if a line has no record, or its topic is not an input topic
+   * @throws org.apache.kafka.common.errors.RetriableException if the schema registry does not
+   *     answer
    */
   public Stream<CheckedRecord> check(Stream<String> lines, Instant now) {
     AtomicInteger number = new AtomicInteger();
@@ -119,13 +98,13 @@ public class EventCheck {
    * @param now the time of its intake
    * @throws IllegalArgumentException if its topic is not an input topic
    */
-  public Outcome check(Sample sample, Instant now) {
-    if (!topics.inputs().contains(sample.topic)) {
+  Outcome check(ConsumerRecord<byte @Nullable [], byte @Nullable []> record, Instant now) {
+    if (!topics.inputs().contains(record.topic())) {
       throw new IllegalArgumentException(
           "'%s' is not an input topic; the input topics are %s"
-              .formatted(sample.topic, new TreeSet<>(topics.inputs())));
+              .formatted(record.topic(), new TreeSet<>(topics.inputs())));
     }
-    DecodedRecord decoded = decoder.decode(record(sample), now);
+    DecodedRecord decoded = decoder.decode(record, now);
     if (decoded instanceof DecodedRecord.Created created) {
       OrderCreated order = created.order();
       return new Outcome(
@@ -176,26 +155,5 @@ public class EventCheck {
         at,
         settled.replacedFields(),
         settled.fault());
-  }
-
-  private static ConsumerRecord<byte @Nullable [], byte @Nullable []> record(Sample sample) {
-    RecordHeaders headers = new RecordHeaders();
-    sample.headers.forEach((name, value) -> headers.add(name, utf8(value)));
-    return new ConsumerRecord<>(
-        sample.topic,
-        sample.partition,
-        0,
-        sample.timestampMillis,
-        TimestampType.CREATE_TIME,
-        0,
-        0,
-        sample.key == null ? null : utf8(sample.key),
-        sample.value == null ? null : utf8(sample.value),
-        headers,
-        Optional.empty());
-  }
-
-  private static byte[] utf8(String text) {
-    return text.getBytes(StandardCharsets.UTF_8);
   }
 }

@@ -4,6 +4,8 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.intake.decoding.EventCheck.CheckedRecord;
 import io.ordertimeout.orders.intake.decoding.EventCheck.Outcome;
 import io.ordertimeout.orders.intake.decoding.EventCheck.Result;
+import io.ordertimeout.orders.platform.avro.AvroDecoder;
+import io.ordertimeout.orders.platform.avro.SchemaRegistry;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
@@ -18,6 +20,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.apache.kafka.common.errors.RetriableException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;
@@ -28,8 +31,8 @@ import org.springframework.context.annotation.Import;
 
 /**
  * Shows what the records in a file would become with the configuration of the service, without
- * Kafka, Postgres or a running service. The file has a record in each line, as {@code kcat -J}
- * prints them.
+ * Kafka, Postgres or a running service. Only records in Avro need the schema registry. The file has
+ * a record in each line, as {@code kcat -J} prints them.
  */
 public final class EventCheckCommand {
 
@@ -40,7 +43,14 @@ public final class EventCheckCommand {
 
   /** What decoding needs of the service. */
   @EnableConfigurationProperties(OrderTimeoutProperties.class)
-  @Import({EventCheck.class, EventDecoder.class, PaymentDeadlines.class})
+  @Import({
+    EventCheck.class,
+    EventDecoder.class,
+    PaymentDeadlines.class,
+    ValueDecoders.class,
+    AvroDecoder.class,
+    SchemaRegistry.class
+  })
   static class Decoding {}
 
   private EventCheckCommand() {}
@@ -81,7 +91,7 @@ public final class EventCheckCommand {
       return counts.containsKey(Result.DEAD_LETTER) ? SOME_UNUSABLE : ALL_USABLE;
     } catch (IOException | UncheckedIOException | InvalidPathException e) {
       err.println("Cannot read the records in '" + file + "': " + e);
-    } catch (IllegalArgumentException e) {
+    } catch (IllegalArgumentException | RetriableException e) {
       err.println("Cannot check the records in '" + file + "': " + e.getMessage());
     }
     return NOT_CHECKED;

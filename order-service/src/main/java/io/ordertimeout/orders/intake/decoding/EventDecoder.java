@@ -1,9 +1,13 @@
 package io.ordertimeout.orders.intake.decoding;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.OrderTimeoutProperties.Encodings;
+import io.ordertimeout.orders.OrderTimeoutProperties.Format;
+import io.ordertimeout.orders.OrderTimeoutProperties.Formats;
 import io.ordertimeout.orders.OrderTimeoutProperties.WatermarkScope;
 import io.ordertimeout.orders.deadline.OrderCreated;
 import io.ordertimeout.orders.deadline.OrderSettled;
+import io.ordertimeout.orders.platform.avro.AvroDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -11,6 +15,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.errors.RetriableException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import tools.jackson.core.StreamReadConstraints;
@@ -19,8 +24,9 @@ import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Decodes records into events. Decoding never throws: a record that cannot be decoded is returned
- * as a dead letter with the reason. Thread-safe; O(size of the record), which Kafka bounds.
+ * Decodes records into events. A record that cannot be decoded is returned as a dead letter with
+ * the reason; decoding throws only if the record may be decoded later. Thread-safe; O(size of the
+ * record), which Kafka bounds.
  */
 @Component
 public final class EventDecoder {
@@ -31,12 +37,33 @@ public final class EventDecoder {
 
   private static final DecodedRecord IGNORED = new DecodedRecord.Ignored();
 
+  /**
+   * How the records of a topic contain events.
+   *
+   * @param format how the value contains the event
+   * @param encoding how the value is encoded
+   * @param values decodes the value
+   */
+  private record TopicFormat(RecordFormat format, String encoding, ValueDecoder values) {
+
+    /** Whether ids may be numbers, and times be counted from 1970, whatever the format. */
+    boolean isTyped() {
+      return !encoding.equals(Encodings.JSON);
+    }
+
+    boolean isConnect() {
+      return format == RecordFormat.DEBEZIUM || format == RecordFormat.OUTBOX;
+    }
+  }
+
   private final OrderTimeoutProperties.Topics topics;
-  private final Map<String, RecordFormat> formats;
+  private final Map<String, TopicFormat> formats;
+  private final TopicFormat unknown;
   private final OrderTimeoutProperties.Fields names;
   private final EventTypes types;
   private final boolean isKeyTheOrderId;
   private final PaymentDeadlines deadlines;
+  private final ValueDecoders decoders;
   private final JsonMapper json =
       JsonMapper.builder(
               JsonFactory.builder()
@@ -55,9 +82,12 @@ public final class EventDecoder {
   private final JsonMapper exactJson =
       json.rebuild().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS).build();
 
-  EventDecoder(OrderTimeoutProperties properties, PaymentDeadlines deadlines) {
+  EventDecoder(
+      OrderTimeoutProperties properties, PaymentDeadlines deadlines, ValueDecoders decoders) {
     this.topics = properties.topics();
-    this.formats = formats(topics, properties.intake().formats());
+    this.decoders = decoders;
+    this.formats = formats(properties.intake().formats(), properties.intake().encodings());
+    this.unknown = format(Format.PLAIN, Encodings.JSON);
     this.names = properties.intake().fields();
     this.types = new EventTypes(topics, properties.intake().types());
     this.isKeyTheOrderId = properties.expiry().watermarkScope() == WatermarkScope.SHARD;
@@ -69,24 +99,38 @@ public final class EventDecoder {
    *
    * @param now the time of its intake by Postgres's clock, against which the times are checked that
    *     producers state
+   * @throws RetriableException if the record cannot be decoded at present, whatever its content,
+   *     because the schema registry does not answer
    */
   public DecodedRecord decode(
       ConsumerRecord<byte @Nullable [], byte @Nullable []> record, Instant now) {
-    RecordFormat format = format(record);
+    TopicFormat format = format(record);
     EventKind kind = types.ofTopic(record.topic());
     try {
-      ExtractedEvent extracted =
-          format.extract(record, kind == EventKind.CREATED ? exactJson : json);
+      ExtractedEvent extracted = extract(record, format, kind);
       if (extracted != null && kind == null) {
         kind = types.of(record, extracted);
-        extracted = kind == EventKind.CREATED ? format.extract(record, exactJson) : extracted;
+        extracted = kind == EventKind.CREATED ? extract(record, format, kind) : extracted;
       }
       return extracted == null || kind == null
           ? IGNORED
-          : decode(record, kind, new EventFields(extracted.event(), extracted.isRow()), now);
+          : decode(
+              record,
+              kind,
+              new EventFields(extracted.event(), extracted.isRow() || format.isTyped()),
+              now);
     } catch (UnusableRecordException e) {
       return unusable(record, kind, String.valueOf(e.getMessage()));
     }
+  }
+
+  private @Nullable ExtractedEvent extract(
+      ConsumerRecord<byte @Nullable [], byte @Nullable []> record,
+      TopicFormat format,
+      @Nullable EventKind kind)
+      throws UnusableRecordException {
+    return format.format.extract(
+        record, format.values, kind == EventKind.CREATED ? exactJson : json);
   }
 
   private DecodedRecord decode(
@@ -108,17 +152,20 @@ public final class EventDecoder {
   }
 
   /** The formats by topic; that of created orders applies to a topic that they share. */
-  private static Map<String, RecordFormat> formats(
-      OrderTimeoutProperties.Topics topics, OrderTimeoutProperties.Formats configured) {
-    Map<String, RecordFormat> formats = new HashMap<>();
-    formats.put(topics.closed(), RecordFormat.valueOf(configured.closed().name()));
-    formats.put(topics.paid(), RecordFormat.valueOf(configured.paid().name()));
-    formats.put(topics.created(), RecordFormat.valueOf(configured.created().name()));
-    return formats;
+  private Map<String, TopicFormat> formats(Formats configured, Encodings encodings) {
+    Map<String, TopicFormat> byTopic = new HashMap<>();
+    byTopic.put(topics.closed(), format(configured.closed(), encodings.closed()));
+    byTopic.put(topics.paid(), format(configured.paid(), encodings.paid()));
+    byTopic.put(topics.created(), format(configured.created(), encodings.created()));
+    return byTopic;
   }
 
-  private RecordFormat format(ConsumerRecord<?, ?> record) {
-    return formats.getOrDefault(record.topic(), RecordFormat.JSON);
+  private TopicFormat format(Format format, String encoding) {
+    return new TopicFormat(RecordFormat.valueOf(format.name()), encoding, decoders.of(encoding));
+  }
+
+  private TopicFormat format(ConsumerRecord<?, ?> record) {
+    return formats.getOrDefault(record.topic(), unknown);
   }
 
   /**
@@ -136,9 +183,16 @@ public final class EventDecoder {
   }
 
   private @Nullable String orderIdOfKey(ConsumerRecord<byte @Nullable [], ?> record) {
-    RecordFormat format = format(record);
-    boolean isConnect = format == RecordFormat.DEBEZIUM || format == RecordFormat.OUTBOX;
-    return RecordKey.orderId(record.key(), isConnect, json);
+    TopicFormat format = format(record);
+    byte[] key = record.key();
+    if (key != null && format.encoding.equals(Encodings.AVRO) && AvroDecoder.isFramed(key)) {
+      try {
+        return RecordKey.orderId(decoders.avro(key));
+      } catch (UnusableRecordException e) {
+        return null;
+      }
+    }
+    return RecordKey.orderId(key, format.isConnect(), json);
   }
 
   private @Nullable String keyFault(ConsumerRecord<byte @Nullable [], ?> record, String orderId) {

@@ -12,12 +12,14 @@ import tools.jackson.databind.json.JsonMapper;
 enum RecordFormat {
 
   /** The value is the event. */
-  JSON {
+  PLAIN {
     @Override
     @Nullable ExtractedEvent extract(
-        ConsumerRecord<byte @Nullable [], byte @Nullable []> record, JsonMapper json)
+        ConsumerRecord<byte @Nullable [], byte @Nullable []> record,
+        ValueDecoder values,
+        JsonMapper json)
         throws UnusableRecordException {
-      return new ExtractedEvent(object(parse(record.value(), json)), null, false);
+      return new ExtractedEvent(object(parse(record, values, json)), null, false);
     }
   },
 
@@ -28,13 +30,15 @@ enum RecordFormat {
   CLOUDEVENTS {
     @Override
     @Nullable ExtractedEvent extract(
-        ConsumerRecord<byte @Nullable [], byte @Nullable []> record, JsonMapper json)
+        ConsumerRecord<byte @Nullable [], byte @Nullable []> record,
+        ValueDecoder values,
+        JsonMapper json)
         throws UnusableRecordException {
       if (header(record, "ce_specversion") != null) {
         return new ExtractedEvent(
-            object(parse(record.value(), json)), header(record, "ce_type"), false);
+            object(parse(record, values, json)), header(record, "ce_type"), false);
       }
-      JsonNode envelope = object(parse(record.value(), json));
+      JsonNode envelope = object(parse(record, values, json));
       if (!envelope.path("specversion").isString()) {
         throw new UnusableRecordException(
             "neither a header ce_specversion nor a field specversion: it is no CloudEvent");
@@ -48,7 +52,7 @@ enum RecordFormat {
         return envelope.path("data");
       }
       try {
-        return parse(encoded.binaryValue(), json);
+        return ValueDecoder.json(encoded.binaryValue(), json);
       } catch (JacksonException e) {
         throw new UnusableRecordException("data_base64 is not in Base64");
       }
@@ -62,12 +66,14 @@ enum RecordFormat {
   DEBEZIUM {
     @Override
     @Nullable ExtractedEvent extract(
-        ConsumerRecord<byte @Nullable [], byte @Nullable []> record, JsonMapper json)
+        ConsumerRecord<byte @Nullable [], byte @Nullable []> record,
+        ValueDecoder values,
+        JsonMapper json)
         throws UnusableRecordException {
       if (record.value() == null) {
         return null;
       }
-      JsonNode change = payload(object(parse(record.value(), json)));
+      JsonNode change = payload(object(parse(record, values, json)));
       JsonNode operation = change.path("op");
       return switch (operation.asString("")) {
         case "c", "u", "r" -> new ExtractedEvent(object(change.path("after")), null, true);
@@ -86,11 +92,14 @@ enum RecordFormat {
   OUTBOX {
     @Override
     @Nullable ExtractedEvent extract(
-        ConsumerRecord<byte @Nullable [], byte @Nullable []> record, JsonMapper json)
+        ConsumerRecord<byte @Nullable [], byte @Nullable []> record,
+        ValueDecoder values,
+        JsonMapper json)
         throws UnusableRecordException {
-      JsonNode value = parse(record.value(), json);
+      JsonNode value = parse(record, values, json);
       JsonNode payload = value.isObject() ? payload(value) : value;
-      JsonNode event = payload.isString() ? parse(utf8(payload.stringValue()), json) : payload;
+      JsonNode event =
+          payload.isString() ? ValueDecoder.json(utf8(payload.stringValue()), json) : payload;
       String type = header(record, "eventType");
       return new ExtractedEvent(object(event), type == null ? header(record, "type") : type, false);
     }
@@ -99,11 +108,14 @@ enum RecordFormat {
   /**
    * Extracts the event of a record.
    *
-   * @param json parses the value
+   * @param values decodes the value
+   * @param json parses JSON inside of it
    * @return null if the record contains no event, and none is missing
    */
   abstract @Nullable ExtractedEvent extract(
-      ConsumerRecord<byte @Nullable [], byte @Nullable []> record, JsonMapper json)
+      ConsumerRecord<byte @Nullable [], byte @Nullable []> record,
+      ValueDecoder values,
+      JsonMapper json)
       throws UnusableRecordException;
 
   /** Returns the text of a record's last header of that name; null if it has none. */
@@ -121,27 +133,24 @@ enum RecordFormat {
         : value;
   }
 
-  private static JsonNode parse(byte @Nullable [] value, JsonMapper json)
+  private static JsonNode parse(
+      ConsumerRecord<byte @Nullable [], byte @Nullable []> record,
+      ValueDecoder values,
+      JsonMapper json)
       throws UnusableRecordException {
+    byte[] value = record.value();
     if (value == null) {
       throw new UnusableRecordException("the value is null (a tombstone)");
     }
     if (value.length == 0) {
       throw new UnusableRecordException("the value is empty");
     }
-    try {
-      return json.readTree(value);
-    } catch (JacksonException e) {
-      throw new UnusableRecordException("the value is not JSON: " + e.getOriginalMessage());
-    } catch (NumberFormatException e) {
-      // Jackson throws it unwrapped for an exponent beyond an int.
-      throw new UnusableRecordException("the value has an unusable number: " + e.getMessage());
-    }
+    return values.decode(record.topic(), record.headers(), value, json);
   }
 
   private static JsonNode object(JsonNode node) throws UnusableRecordException {
     if (!node.isObject()) {
-      throw new UnusableRecordException("the value is not a JSON object but " + node.getNodeType());
+      throw new UnusableRecordException("the value is not an object but " + node.getNodeType());
     }
     return node;
   }
@@ -150,7 +159,7 @@ enum RecordFormat {
     return node.isString() ? node.stringValue() : null;
   }
 
-  private static byte[] utf8(String text) {
+  static byte[] utf8(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 }

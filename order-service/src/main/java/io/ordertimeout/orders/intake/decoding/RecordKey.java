@@ -10,7 +10,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The keys of records, which are the ids of their orders: as text or, from Kafka Connect, as JSON
- * with the id as text, as a number, or as the only column of a row.
+ * or Avro with the id as text, as a number, or as the only column of a row.
  */
 final class RecordKey {
 
@@ -33,16 +33,24 @@ final class RecordKey {
     return inJson == null ? asText(key) : usable(inJson);
   }
 
+  /** Returns the order id in a decoded key; null if it contains none. */
+  static @Nullable String orderId(JsonNode key) {
+    String id = text(key);
+    return id == null ? null : usable(id);
+  }
+
+  /** Text or a number, by itself or as the only field of an object. */
+  private static @Nullable String text(JsonNode key) {
+    JsonNode node = key.isObject() && key.size() == 1 ? key.iterator().next() : key;
+    return node.isString() || node.isIntegralNumber() ? node.asString() : null;
+  }
+
   private static @Nullable String inJson(byte[] key, JsonMapper json) {
     if (key[0] != '"' && key[0] != '{') {
       return null;
     }
     try {
-      JsonNode node = RecordFormat.payload(json.readTree(key));
-      if (node.isObject() && node.size() == 1) {
-        node = node.iterator().next();
-      }
-      return node.isString() || node.isIntegralNumber() ? node.asString() : null;
+      return text(RecordFormat.payload(json.readTree(key)));
     } catch (JacksonException | NumberFormatException e) {
       return null;
     }

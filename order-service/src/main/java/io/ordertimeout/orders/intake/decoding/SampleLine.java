@@ -1,9 +1,11 @@
 package io.ordertimeout.orders.intake.decoding;
 
-import io.ordertimeout.orders.intake.decoding.EventCheck.Sample;
 import java.time.Instant;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.Base64;
+import java.util.Optional;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.record.TimestampType;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -12,7 +14,8 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * A record as a line of JSON, as {@code kcat -J} prints records: {@code topic}, {@code payload} and
  * optional {@code key}, {@code partition}, {@code ts} in milliseconds, and {@code headers}, a list
- * of names and values in turn.
+ * of names and values in turn. What is not text is in {@code payload_base64} or {@code key_base64}
+ * instead.
  */
 final class SampleLine {
 
@@ -26,7 +29,7 @@ final class SampleLine {
    * @param now the timestamp of a record without one
    * @throws IllegalArgumentException if it is not such a line
    */
-  static Sample parse(String line, Instant now) {
+  static ConsumerRecord<byte @Nullable [], byte @Nullable []> parse(String line, Instant now) {
     JsonNode record;
     try {
       record = JSON.readTree(line);
@@ -37,24 +40,34 @@ final class SampleLine {
       throw new IllegalArgumentException("it has no topic");
     }
     JsonNode list = record.path("headers");
-    Map<String, String> headers = new LinkedHashMap<>();
+    RecordHeaders headers = new RecordHeaders();
     for (int i = 0; i + 1 < list.size(); i += 2) {
-      headers.put(list.path(i).asString(""), list.path(i + 1).asString(""));
+      headers.add(list.path(i).asString(""), RecordFormat.utf8(list.path(i + 1).asString("")));
     }
-    return new Sample(
+    return new ConsumerRecord<>(
         record.path("topic").stringValue(),
         record.path("partition").asInt(0),
+        0,
         record.path("ts").asLong(now.toEpochMilli()),
-        text(record.path("key")),
-        text(record.path("payload")),
-        headers);
+        TimestampType.CREATE_TIME,
+        0,
+        0,
+        bytes(record, "key"),
+        bytes(record, "payload"),
+        headers,
+        Optional.empty());
   }
 
-  /** A value that is an object is a convenience for those who write records by hand. */
-  private static @Nullable String text(JsonNode node) {
+  private static byte @Nullable [] bytes(JsonNode record, String field) {
+    JsonNode encoded = record.path(field + "_base64");
+    if (encoded.isString()) {
+      return Base64.getDecoder().decode(encoded.stringValue());
+    }
+    JsonNode node = record.path(field);
     if (node.isMissingNode() || node.isNull()) {
       return null;
     }
-    return node.isString() ? node.stringValue() : node.toString();
+    // A value that is an object is a convenience for those who write records by hand.
+    return RecordFormat.utf8(node.isString() ? node.stringValue() : node.toString());
   }
 }

@@ -3,13 +3,19 @@ package io.ordertimeout.orders.intake.decoding;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ordertimeout.orders.platform.avro.RegistryServer;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Base64;
 import java.util.List;
 import java.util.stream.Stream;
+import org.apache.avro.Schema;
+import org.apache.avro.SchemaBuilder;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.avro.generic.GenericRecordBuilder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -54,6 +60,33 @@ class EventCheckCommandTest {
     assertThat(lines(out).get(1)).startsWith("2: dead letter, order k, orderId is missing");
     assertThat(lines(out).get(2)).isEqualTo("In all: 1 paid, 1 dead letter");
     assertThat(status).isEqualTo(1);
+  }
+
+  @Test
+  void readsBytesInBase64() throws IOException {
+    Schema schema = SchemaBuilder.record("R").fields().requiredString("orderId").endRecord();
+    GenericRecord event = new GenericRecordBuilder(schema).set("orderId", "k").build();
+    Base64.Encoder base64 = Base64.getEncoder();
+    try (RegistryServer registry = new RegistryServer()) {
+      registry.has(7, schema);
+      String record =
+          "{\"topic\":\"order-paid\",\"key_base64\":\"%s\",\"payload_base64\":\"%s\"}"
+              .formatted(
+                  base64.encodeToString("k".getBytes(UTF_8)),
+                  base64.encodeToString(RegistryServer.framed(7, schema, event)));
+      String[] settings = {
+        "--order-timeout.intake.encodings.paid=avro",
+        "--order-timeout.schema-registry.url=" + registry.url()
+      };
+
+      assertThat(check(record, settings)).isZero();
+      assertThat(lines(out).get(0)).startsWith("1: paid, order k, ");
+      registry.stop();
+      assertThat(check(record, settings)).isEqualTo(2);
+      assertThat(lines(err).get(0)).contains("records.jsonl", "the schema registry at");
+    }
+    assertThat(check("{\"topic\":\"order-paid\",\"payload_base64\":\"%\"}")).isEqualTo(2);
+    assertThat(lines(err).get(1)).contains("line 1", "base64");
   }
 
   @Test

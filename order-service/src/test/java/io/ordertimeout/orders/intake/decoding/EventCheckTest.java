@@ -1,12 +1,12 @@
 package io.ordertimeout.orders.intake.decoding;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.intake.decoding.EventCheck.Outcome;
 import io.ordertimeout.orders.intake.decoding.EventCheck.Result;
-import io.ordertimeout.orders.intake.decoding.EventCheck.Sample;
 import java.time.Instant;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +24,9 @@ class EventCheckTest {
                   Map.of("order-timeout.intake.formats.closed", "debezium")))
           .bindOrCreate("order-timeout", OrderTimeoutProperties.class);
   private final EventCheck check =
-      new EventCheck(new EventDecoder(properties, new PaymentDeadlines(properties)), properties);
+      new EventCheck(
+          new EventDecoder(properties, new PaymentDeadlines(properties), Decoders.of(properties)),
+          properties);
 
   @Test
   void tellsWhatACreatedOrderWouldBe() {
@@ -68,6 +70,12 @@ class EventCheckTest {
   }
 
   private Outcome check(String topic, String key, @Nullable String value) {
-    return check.check(new Sample(topic, 0, NOW.toEpochMilli(), key, value, Map.of()), NOW);
+    return check.check(
+        HostileRecords.record(
+            topic,
+            NOW.toEpochMilli(),
+            key.getBytes(UTF_8),
+            value == null ? null : value.getBytes(UTF_8)),
+        NOW);
   }
 }

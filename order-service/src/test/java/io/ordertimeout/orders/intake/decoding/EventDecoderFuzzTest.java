@@ -48,11 +48,11 @@ class EventDecoderFuzzTest {
       new Binder(new MapConfigurationPropertySource(Map.of()))
           .bindOrCreate("order-timeout", OrderTimeoutProperties.class);
   private final EventDecoder decoder =
-      new EventDecoder(properties, new PaymentDeadlines(properties));
+      new EventDecoder(properties, new PaymentDeadlines(properties), Decoders.of(properties));
 
   /** A decoder for each format; the last one by types. */
   private static final List<EventDecoder> FORMATS =
-      Stream.of("json", "cloudevents", "debezium", "outbox", "typed")
+      Stream.of("plain", "cloudevents", "debezium", "outbox", "typed")
           .map(EventDecoderFuzzTest::decoderOf)
           .toList();
 
@@ -60,7 +60,7 @@ class EventDecoderFuzzTest {
     Map<String, String> settings = new HashMap<>();
     boolean typed = format.equals("typed");
     for (String topic : new String[] {"created", "paid", "closed"}) {
-      settings.put("order-timeout.intake.formats." + topic, typed ? "json" : format);
+      settings.put("order-timeout.intake.formats." + topic, typed ? "plain" : format);
     }
     if (typed) {
       settings.put("order-timeout.intake.types.from", "/reason");
@@ -69,7 +69,7 @@ class EventDecoderFuzzTest {
     OrderTimeoutProperties properties =
         new Binder(new MapConfigurationPropertySource(settings))
             .bindOrCreate("order-timeout", OrderTimeoutProperties.class);
-    return new EventDecoder(properties, new PaymentDeadlines(properties));
+    return new EventDecoder(properties, new PaymentDeadlines(properties), Decoders.of(properties));
   }
 
   @Property

@@ -400,7 +400,7 @@ class EventDecoderTest {
     OrderTimeoutProperties properties =
         new Binder(new MapConfigurationPropertySource(new LinkedHashMap<>(settings)))
             .bindOrCreate("order-timeout", OrderTimeoutProperties.class);
-    return new EventDecoder(properties, new PaymentDeadlines(properties));
+    return new EventDecoder(properties, new PaymentDeadlines(properties), Decoders.of(properties));
   }
 
   private static ConsumerRecord<byte @Nullable [], byte @Nullable []> record(

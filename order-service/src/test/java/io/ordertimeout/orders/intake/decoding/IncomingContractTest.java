@@ -76,7 +76,7 @@ class IncomingContractTest {
       new Binder(new MapConfigurationPropertySource(Map.of()))
           .bindOrCreate("order-timeout", OrderTimeoutProperties.class);
   private final EventDecoder decoder =
-      new EventDecoder(properties, new PaymentDeadlines(properties));
+      new EventDecoder(properties, new PaymentDeadlines(properties), Decoders.of(properties));
   private final Map<String, EventSchema> schemas =
       Map.of(
           CREATED, EventSchema.of(CREATED),

@@ -1,0 +1,207 @@
+package io.ordertimeout.it.flow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.ordertimeout.it.support.PublishedEvent;
+import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.Shop;
+import io.ordertimeout.it.support.TcpProxy;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import org.apache.avro.LogicalTypes;
+import org.apache.avro.Schema;
+import org.apache.avro.SchemaBuilder;
+import org.apache.avro.generic.GenericDatumWriter;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.avro.generic.GenericRecordBuilder;
+import org.apache.avro.io.BinaryEncoder;
+import org.apache.avro.io.EncoderFactory;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** A shop whose events are in Avro, with their schemas in a registry. */
+@Tag("faults")
+class AvroIT {
+
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+  private static final Schema TIME =
+      LogicalTypes.timestampMicros().addToSchema(Schema.create(Schema.Type.LONG));
+
+  private static final Schema CREATED =
+      SchemaBuilder.record("OrderCreated")
+          .fields()
+          .requiredString("orderId")
+          .name("createdAt")
+          .type(TIME)
+          .noDefault()
+          .name("payBy")
+          .type(TIME)
+          .noDefault()
+          .endRecord();
+
+  private static final Schema PAID =
+      SchemaBuilder.record("OrderPaid").fields().requiredString("orderId").endRecord();
+
+  private static final Schema CLOSED =
+      SchemaBuilder.record("OrderClosed")
+          .fields()
+          .requiredString("orderId")
+          .optionalString("reason")
+          .endRecord();
+
+  private static final Schema PAID_WITH_ID =
+      SchemaBuilder.record("OrderPaid")
+          .fields()
+          .requiredString("orderId")
+          .requiredString("paymentId")
+          .endRecord();
+
+  private final Scenario scenario = Scenario.create();
+  private SchemaRegistryServer registry;
+  private TcpProxy network;
+
+  @BeforeEach
+  void start() throws IOException {
+    registry = SchemaRegistryServer.start();
+    network = TcpProxy.to(registry.port());
+  }
+
+  @AfterEach
+  void close() {
+    scenario.close();
+    network.close();
+    registry.close();
+  }
+
+  @Test
+  void ordersExpireAsTheyDoInJson() throws IOException {
+    try (Service service =
+        scenario.startService(
+            "order-timeout.intake.encodings.created", "avro",
+            "order-timeout.intake.encodings.paid", "avro",
+            "order-timeout.intake.encodings.closed", "avro",
+            "order-timeout.schema-registry.url", "http://localhost:" + network.port())) {
+      service.awaitReady(true);
+      assertDecided();
+      assertDeadLettered();
+      assertOutageDecidesNothing(service);
+    }
+  }
+
+  private void assertDecided() throws IOException {
+    Instant payBy = Scenario.in(Duration.ofSeconds(4));
+    for (String order : new String[] {"unpaid", "paid", "closed"}) {
+      create(order, 0, payBy);
+    }
+    send(scenario.topics().paid(), "paid", 0, event(PAID, "paid").build());
+    send(
+        scenario.topics().closed(),
+        "closed",
+        0,
+        event(CLOSED, "closed").set("reason", "c").build());
+
+    scenario.outcomes().awaitCancelled("unpaid");
+    scenario.awaitState("paid", "PAID");
+    scenario.awaitState("closed", "CLOSED");
+  }
+
+  private void assertDeadLettered() throws IOException {
+    byte[] unknownSchema = framed(event(PAID, "doubtful").build());
+    ByteBuffer.wrap(unknownSchema).putInt(1, 4_711);
+    Shop.await(
+        scenario
+            .shop()
+            .send(
+                new ProducerRecord<>(
+                    scenario.topics().paid(), 0, Shop.utf8("doubtful"), unknownSchema)));
+
+    PublishedEvent letter =
+        await("the dead letter")
+            .atMost(PATIENCE)
+            .until(
+                () -> scenario.outcomes().deadLetters(scenario.topics().paid()),
+                letters -> !letters.isEmpty())
+            .get(0);
+    assertThat(letter.header("x-error")).contains("does not know /schemas/ids/4711", "parked");
+  }
+
+  /** What cannot be decoded for the time being may pay an order, and is no dead letter. */
+  private void assertOutageDecidesNothing(Service service) throws IOException {
+    Instant payBy = Scenario.in(Duration.ofSeconds(4));
+    for (String order : new String[] {"late-unpaid", "late-paid"}) {
+      create(order, 1, payBy);
+    }
+    create("elsewhere", 2, payBy);
+    network.refuse();
+    send(
+        scenario.topics().paid(),
+        "late-paid",
+        1,
+        event(PAID_WITH_ID, "late-paid").set("paymentId", "p").build());
+
+    scenario.outcomes().awaitCancelled("elsewhere");
+    scenario.awaitPast(payBy.plusSeconds(2));
+    assertThat(scenario.database().state("late-unpaid")).isEqualTo("PENDING");
+    assertThat(scenario.database().state("late-paid")).isEqualTo("PENDING");
+    assertThat(service.gauge("order.timeout.failing", "step", "decoding-0")).isPositive();
+    assertThat(service.isReady()).isFalse();
+
+    network.restore();
+    scenario.outcomes().awaitCancelled("late-unpaid");
+    scenario.awaitState("late-paid", "PAID");
+    assertThat(scenario.database().column("late-paid", "payment_id")).isEqualTo("p");
+    service.awaitReady(true);
+    assertThat(scenario.outcomes().deadLetters()).hasSize(1);
+    assertThat(scenario.outcomes().cancelled())
+        .extracting(PublishedEvent::key)
+        .containsExactlyInAnyOrder("unpaid", "elsewhere", "late-unpaid");
+  }
+
+  private void create(String order, int partition, Instant payBy) throws IOException {
+    send(
+        scenario.topics().created(),
+        order,
+        partition,
+        event(CREATED, order)
+            .set("createdAt", micros(payBy.minusSeconds(60)))
+            .set("payBy", micros(payBy))
+            .build());
+  }
+
+  private static GenericRecordBuilder event(Schema schema, String order) {
+    return new GenericRecordBuilder(schema).set("orderId", order);
+  }
+
+  private void send(String topic, String key, int partition, GenericRecord event)
+      throws IOException {
+    Shop.await(
+        scenario
+            .shop()
+            .send(new ProducerRecord<>(topic, partition, Shop.utf8(key), framed(event))));
+  }
+
+  /** As Confluent's serializer writes it. */
+  private byte[] framed(GenericRecord event) throws IOException {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    bytes.write(
+        ByteBuffer.allocate(5).put((byte) 0).putInt(registry.register(event.getSchema())).array());
+    BinaryEncoder encoder = EncoderFactory.get().binaryEncoder(bytes, null);
+    new GenericDatumWriter<>(event.getSchema()).write(event, encoder);
+    encoder.flush();
+    return bytes.toByteArray();
+  }
+
+  private static long micros(Instant time) {
+    return ChronoUnit.MICROS.between(Instant.EPOCH, time);
+  }
+}

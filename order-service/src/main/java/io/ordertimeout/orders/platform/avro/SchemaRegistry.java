@@ -1,0 +1,201 @@
+package io.ordertimeout.orders.platform.avro;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.HashSet;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.avro.NameValidator;
+import org.apache.avro.Schema;
+import org.apache.kafka.common.errors.InterruptException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+import org.springframework.util.function.SingletonSupplier;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The schemas of a registry with Confluent's API, each requested once as long as it is among the
+ * latest thousand. A schema that does not exist or is not one of Avro makes its records unusable.
+ * Any other failure is an outage of the registry, after which no request is sent for a moment.
+ * Thread-safe.
+ */
+@Component
+public final class SchemaRegistry {
+
+  static final int MAX_SCHEMAS = 1_000;
+
+  /** How long a schema is taken for unusable; somebody may register it. */
+  private static final Duration UNUSABLE_FOR = Duration.ofSeconds(10);
+
+  /** Pause after a failure, so that the records of a batch do not fail by a time-out each. */
+  private static final Duration PAUSE = Duration.ofMillis(500);
+
+  private static final int OK = 200;
+  private static final int NOT_FOUND = 404;
+
+  /** The registry's codes for a subject, a version and a schema that it does not know. */
+  private static final Set<Integer> UNKNOWN = Set.of(40401, 40402, 40403);
+
+  private static final JsonMapper JSON = JsonMapper.builder().build();
+
+  /** A failure of the registry. */
+  private record Failure(String message, long atNanos) {}
+
+  private final OrderTimeoutProperties.SchemaRegistry properties;
+  private final SingletonSupplier<HttpClient> http;
+  private final Cache<Integer, Schema> schemas =
+      Caffeine.newBuilder().maximumSize(MAX_SCHEMAS).build();
+  private final Cache<Integer, String> unusable =
+      Caffeine.newBuilder().maximumSize(MAX_SCHEMAS).expireAfterWrite(UNUSABLE_FOR).build();
+  private volatile @Nullable Failure lastFailure;
+
+  SchemaRegistry(OrderTimeoutProperties properties) {
+    this.properties = properties.schemaRegistry();
+    this.http =
+        SingletonSupplier.of(
+            () ->
+                HttpClient.newBuilder()
+                    .version(HttpClient.Version.HTTP_1_1)
+                    .connectTimeout(this.properties.timeout())
+                    .followRedirects(HttpClient.Redirect.NORMAL)
+                    .build());
+  }
+
+  /**
+   * Returns the schema with that id.
+   *
+   * @throws UnusableAvroException if there is none, or it is not one of Avro
+   * @throws SchemaRegistryUnavailableException if the registry does not answer
+   */
+  Schema schema(int id) throws UnusableAvroException {
+    Schema known = schemas.getIfPresent(id);
+    if (known != null) {
+      return known;
+    }
+    String fault = unusable.getIfPresent(id);
+    if (fault != null) {
+      throw new UnusableAvroException(fault);
+    }
+    try {
+      // Names and defaults are not validated: they do not matter for reading.
+      Schema.Parser parser = new Schema.Parser(NameValidator.NO_VALIDATION);
+      parser.setValidateDefaults(false);
+      Schema schema = parse(get("/schemas/ids/" + id), parser, new HashSet<>());
+      schemas.put(id, schema);
+      return schema;
+    } catch (UnusableAvroException e) {
+      String message = "its schema " + id + " is unusable: " + e.getMessage();
+      unusable.put(id, message);
+      throw new UnusableAvroException(message);
+    }
+  }
+
+  /** Parses a schema after those that it refers to. */
+  private Schema parse(JsonNode answer, Schema.Parser parser, Set<String> references)
+      throws UnusableAvroException {
+    String type = answer.path("schemaType").asString("AVRO");
+    if (!type.equals("AVRO")) {
+      throw new UnusableAvroException("it is of the type " + type);
+    }
+    for (JsonNode reference : answer.path("references")) {
+      String path =
+          "/subjects/%s/versions/%s"
+              .formatted(
+                  encoded(reference.path("subject").asString("")),
+                  reference.path("version").asString(""));
+      if (references.add(path)) {
+        Schema unused = parse(get(path), parser, references);
+      }
+    }
+    try {
+      return parser.parse(answer.path("schema").asString(""));
+    } catch (RuntimeException e) {
+      // Avro throws NullPointerException, too, for a type that does not exist.
+      throw new UnusableAvroException(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private JsonNode get(String path) throws UnusableAvroException {
+    Failure last = lastFailure;
+    if (last != null && System.nanoTime() - last.atNanos < PAUSE.toNanos()) {
+      throw new SchemaRegistryUnavailableException(last.message, null);
+    }
+    HttpResponse<byte[]> response = send(request(path).GET().build());
+    JsonNode answer = json(response.body());
+    if (response.statusCode() == OK && answer.path("schema").isString()) {
+      return answer;
+    }
+    // Any other 404 may come from a gateway, or be due to a wrong URL.
+    if (response.statusCode() == NOT_FOUND
+        && UNKNOWN.contains(answer.path("error_code").asInt(0))) {
+      throw new UnusableAvroException("the schema registry does not know " + path);
+    }
+    throw failed("answered with status " + response.statusCode(), null);
+  }
+
+  private HttpRequest.Builder request(String path) {
+    String url = Objects.requireNonNull(properties.url());
+    String base = url.endsWith("/") ? url.substring(0, url.length() - 1) : url;
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create(base + path))
+            .header("Accept", "application/vnd.schemaregistry.v1+json, application/json");
+    if (properties.username() != null) {
+      String logIn = properties.username() + ":" + properties.password();
+      request.header(
+          "Authorization",
+          "Basic " + Base64.getEncoder().encodeToString(logIn.getBytes(StandardCharsets.UTF_8)));
+    }
+    return request;
+  }
+
+  private HttpResponse<byte[]> send(HttpRequest request) {
+    // Bounds the time of the whole answer; the time-out of a request ends with the headers.
+    CompletableFuture<HttpResponse<byte[]>> sent =
+        http.obtain().sendAsync(request, BodyHandlers.ofByteArray());
+    try {
+      return sent.get(properties.timeout().toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException e) {
+      throw failed("cannot be reached", e.getCause());
+    } catch (TimeoutException e) {
+      throw failed("does not answer within " + properties.timeout(), null);
+    } catch (InterruptedException e) {
+      throw new InterruptException(e);
+    } finally {
+      sent.cancel(true);
+    }
+  }
+
+  private SchemaRegistryUnavailableException failed(String problem, @Nullable Throwable cause) {
+    String message = "the schema registry at " + properties.url() + " " + problem;
+    lastFailure = new Failure(message, System.nanoTime());
+    return new SchemaRegistryUnavailableException(message, cause);
+  }
+
+  private static JsonNode json(byte[] body) {
+    try {
+      return JSON.readTree(body);
+    } catch (JacksonException e) {
+      return JSON.missingNode();
+    }
+  }
+
+  private static String encoded(String segment) {
+    return URLEncoder.encode(segment, StandardCharsets.UTF_8).replace("+", "%20");
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.ordertimeout.orders.platform.avro;
+
+import org.jspecify.annotations.NullMarked;
