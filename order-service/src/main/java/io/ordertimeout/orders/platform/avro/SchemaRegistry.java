@@ -73,7 +73,6 @@ public final class SchemaRegistry {
                 HttpClient.newBuilder()
                     .version(HttpClient.Version.HTTP_1_1)
                     .connectTimeout(this.properties.timeout())
-                    .followRedirects(HttpClient.Redirect.NORMAL)
                     .build());
   }
 
