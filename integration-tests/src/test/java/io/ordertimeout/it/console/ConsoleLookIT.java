@@ -198,10 +198,11 @@ class ConsoleLookIT {
   void noControlsOverlapAtAnyWidth() {
     try (Visit visit = console.visit()) {
       visit.openAsOperator("orders");
-      for (int width : new int[] {320, 480, 641, 800, 1024, 1101, 1280, 1366, 1536, 1920, 2560}) {
-        visit.page().setViewportSize(width, 800);
-        for (String view : List.of("orders", "pauses", "audit", "dead-letters")) {
-          visit.go(view);
+      for (String view : List.of("pauses", "audit", "dead-letters", "orders")) {
+        visit.go(view);
+        assertThat(visit.page().locator(VIEWS.get(view)).first()).isVisible();
+        for (int width : new int[] {320, 480, 641, 800, 1024, 1101, 1280, 1366, 1536, 1920, 2560}) {
+          visit.page().setViewportSize(width, 800);
           assertThat(visit.page().evaluate(OVERLAPS))
               .as("%s at %d", view, width)
               .isEqualTo(List.of());

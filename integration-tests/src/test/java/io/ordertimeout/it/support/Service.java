@@ -45,7 +45,11 @@ public final class Service implements Instance, AutoCloseable {
 
   /** What Spring reads from class files; reading them is a tenth of what a start costs. */
   private static final MetadataReaderFactory CLASS_METADATA =
-      new CachingMetadataReaderFactory(new DefaultResourceLoader());
+      new CachingMetadataReaderFactory(new DefaultResourceLoader()) {
+        /** Each context that has started would clear it for the next. */
+        @Override
+        public void clearCache() {}
+      };
 
   /** The bean that Spring Boot creates for each context, unless there is one of that name. */
   private static final String CLASS_METADATA_BEAN =
