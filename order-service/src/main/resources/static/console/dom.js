@@ -192,10 +192,17 @@ export function printable(text) {
   );
 }
 
+/** The number of characters above which a value has a line of its own. */
+const LONG_FACT = 60;
+
 /** A term and its value in a description list; null if the value is empty. */
 export function fact(term, ...values) {
   const content = nodes(values);
-  return content.length === 0 ? null : h('div', {}, h('dt', {}, term), h('dd', {}, content));
+  if (content.length === 0) {
+    return null;
+  }
+  const value = h('dd', {}, content);
+  return h('div', { class: value.textContent.length > LONG_FACT && 'wide' }, h('dt', {}, term), value);
 }
 
 /**

@@ -5,7 +5,7 @@ import { orderLink, orderStateBadge } from './labels.js';
 import { PAGE_SIZE, pagedList } from './paged-list.js';
 
 const KINDS = {
-  PAID_IN_TIME_DELIVERED_LATE: ['warn', 'Paid in time, delivered late'],
+  PAID_IN_TIME_DELIVERED_LATE: ['warn', 'Paid in time'],
   PAID_LATE: ['info', 'Paid late'],
 };
 
@@ -23,7 +23,8 @@ export function conflictsView() {
     element: h('div', { class: 'view' },
       h('section', { class: 'card', 'aria-label': 'Payment conflicts' },
         h('p', { class: 'minor' }, 'Payments that arrived after their order had been cancelled or closed. Each is '
-          + 'published once as order-payment-conflict; refunding it or restoring the order is up to the shop.'),
+          + 'published once as order-payment-conflict; refunding it or restoring the order is up to the shop. Those paid in '
+          + 'time were made before the deadline, but delivered too late.'),
         conflicts.element)),
     refresh: conflicts.load,
     close: () => requests.abort(),
