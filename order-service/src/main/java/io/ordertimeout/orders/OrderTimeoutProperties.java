@@ -57,10 +57,11 @@ public record OrderTimeoutProperties(
 
   /** Refuses events that could not be distinguished or decoded. */
   public OrderTimeoutProperties {
-    if (intake.encodings().areAvro() && schemaRegistry.url() == null) {
+    boolean isAvro = intake.encodings().areAvro() || outbox.format() == OutgoingFormat.AVRO;
+    if (isAvro && schemaRegistry.url() == null) {
       throw new IllegalArgumentException(
-          "order-timeout.intake.encodings has avro, so order-timeout.schema-registry.url has to be"
-              + " set");
+          "order-timeout.intake.encodings or order-timeout.outbox.format is avro, so"
+              + " order-timeout.schema-registry.url has to be set");
     }
     if (topics.inputs().size() < 3 && !intake.types().areUsed()) {
       throw new IllegalArgumentException(
@@ -543,12 +544,14 @@ public record OrderTimeoutProperties(
       @DurationMin(days = 1) @DurationMax(days = 36_500) @DefaultValue("400d")
           Duration retention) {}
 
-  /** The content modes of CloudEvents. */
+  /** How records contain CloudEvents. */
   public enum OutgoingFormat {
     /** The attributes are headers, and the value is the data. */
     BINARY,
     /** The value has the attributes and the data. */
-    STRUCTURED
+    STRUCTURED,
+    /** As in the binary mode, but the value is in Avro. */
+    AVRO
   }
 
   /**
@@ -556,7 +559,7 @@ public record OrderTimeoutProperties(
    *
    * @param source CloudEvents source of the events
    * @param format where a record has the attributes of its CloudEvent: in headers (binary), or
-   *     around the data in its value (structured)
+   *     around the data in its value (structured); or in headers, with the data in Avro (avro)
    * @param batchSize maximum number of events of a topic partition that are sent and not
    *     acknowledged
    * @param queueCapacity maximum number of unpublished events in memory; further ones wait in

@@ -79,6 +79,9 @@ class OrderTimeoutPropertiesTest {
     assertRefused(
         List.of("order-timeout.intake.encodings.paid=avro"),
         "order-timeout.schema-registry.url has to be set");
+    assertRefused(
+        List.of("order-timeout.outbox.format=avro"),
+        "order-timeout.schema-registry.url has to be set");
     for (String url :
         List.of("registry:8081", "ftp://registry", "http://u:secret@registry", "a b")) {
       context

@@ -14,13 +14,16 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Objects;
 import org.apache.avro.LogicalTypes;
 import org.apache.avro.Schema;
 import org.apache.avro.SchemaBuilder;
+import org.apache.avro.generic.GenericDatumReader;
 import org.apache.avro.generic.GenericDatumWriter;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.avro.generic.GenericRecordBuilder;
 import org.apache.avro.io.BinaryEncoder;
+import org.apache.avro.io.DecoderFactory;
 import org.apache.avro.io.EncoderFactory;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.AfterEach;
@@ -33,6 +36,9 @@ import org.junit.jupiter.api.Test;
 class AvroIT {
 
   private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+  /** A zero byte and the id of the schema. */
+  private static final int FRAME = 5;
 
   private static final Schema TIME =
       LogicalTypes.timestampMicros().addToSchema(Schema.create(Schema.Type.LONG));
@@ -85,20 +91,22 @@ class AvroIT {
 
   @Test
   void ordersExpireAsTheyDoInJson() throws IOException {
+    registry.setReadOnly(true);
     try (Service service =
         scenario.startService(
             "order-timeout.intake.encodings.created", "avro",
             "order-timeout.intake.encodings.paid", "avro",
             "order-timeout.intake.encodings.closed", "avro",
+            "order-timeout.outbox.format", "avro",
             "order-timeout.schema-registry.url", "http://localhost:" + network.port())) {
       service.awaitReady(true);
-      assertDecided();
+      assertDecided(service);
       assertDeadLettered();
       assertOutageDecidesNothing(service);
     }
   }
 
-  private void assertDecided() throws IOException {
+  private void assertDecided(Service service) throws IOException {
     Instant payBy = Scenario.in(Duration.ofSeconds(4));
     for (String order : new String[] {"unpaid", "paid", "closed"}) {
       create(order, 0, payBy);
@@ -110,9 +118,30 @@ class AvroIT {
         0,
         event(CLOSED, "closed").set("reason", "c").build());
 
-    scenario.outcomes().awaitCancelled("unpaid");
+    scenario.awaitState("unpaid", "CANCELLED");
+    await("the schema to be missing")
+        .atMost(PATIENCE)
+        .until(() -> service.gauge("order.timeout.failing", "step", "outbox-relay") > 0);
+    assertThat(scenario.outcomes().cancelled()).isEmpty();
+    registry.setReadOnly(false);
+    assertPublished(scenario.outcomes().awaitCancelled("unpaid"), payBy);
     scenario.awaitState("paid", "PAID");
     scenario.awaitState("closed", "CLOSED");
+  }
+
+  /** A consumer decodes the event with the registry's schema. */
+  private void assertPublished(PublishedEvent event, Instant payBy) throws IOException {
+    byte[] value = Objects.requireNonNull(event.record().value());
+    int id = ByteBuffer.wrap(value).getInt(1);
+    assertThat(registry.subjects()).containsEntry(scenario.topics().cancelled() + "-value", id);
+    GenericRecord cancelled =
+        new GenericDatumReader<GenericRecord>(registry.schema(id))
+            .read(
+                null, DecoderFactory.get().binaryDecoder(value, FRAME, value.length - FRAME, null));
+    assertThat(cancelled.get("orderId")).hasToString("unpaid");
+    assertThat(cancelled.get("eventId")).hasToString(event.header("ce_id"));
+    assertThat(cancelled.get("deadline")).isEqualTo(micros(payBy));
+    assertThat(event.header("content-type")).isEqualTo("application/avro");
   }
 
   private void assertDeadLettered() throws IOException {
@@ -194,7 +223,10 @@ class AvroIT {
   private byte[] framed(GenericRecord event) throws IOException {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     bytes.write(
-        ByteBuffer.allocate(5).put((byte) 0).putInt(registry.register(event.getSchema())).array());
+        ByteBuffer.allocate(FRAME)
+            .put((byte) 0)
+            .putInt(registry.register(event.getSchema()))
+            .array());
     BinaryEncoder encoder = EncoderFactory.get().binaryEncoder(bytes, null);
     new GenericDatumWriter<>(event.getSchema()).write(event, encoder);
     encoder.flush();

@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.avro.Schema;
 import tools.jackson.databind.json.JsonMapper;
@@ -19,9 +20,12 @@ import tools.jackson.databind.json.JsonMapper;
 final class SchemaRegistryServer implements AutoCloseable {
 
   private static final String BY_ID = "/schemas/ids/";
+  private static final String SUBJECTS = "/subjects/";
 
   private final HttpServer server;
   private final List<Schema> schemas = new CopyOnWriteArrayList<>();
+  private final Map<String, Integer> subjects = new ConcurrentHashMap<>();
+  private volatile boolean isReadOnly;
 
   private SchemaRegistryServer(HttpServer server) {
     this.server = server;
@@ -32,6 +36,7 @@ final class SchemaRegistryServer implements AutoCloseable {
         new SchemaRegistryServer(
             HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0));
     registry.server.createContext(BY_ID, registry::answerById);
+    registry.server.createContext(SUBJECTS, registry::answerRegistration);
     registry.server.start();
     return registry;
   }
@@ -46,6 +51,37 @@ final class SchemaRegistryServer implements AutoCloseable {
       schemas.add(schema);
     }
     return schemas.indexOf(schema) + 1;
+  }
+
+  /** The schema with that id. */
+  Schema schema(int id) {
+    return schemas.get(id - 1);
+  }
+
+  /** The ids of the schemas that were registered by requests, by subject. */
+  Map<String, Integer> subjects() {
+    return subjects;
+  }
+
+  /** Lets requests register schemas, or fail as if the registry had just lost its leader. */
+  void setReadOnly(boolean readOnly) {
+    isReadOnly = readOnly;
+  }
+
+  private void answerRegistration(HttpExchange exchange) throws IOException {
+    String subject = exchange.getRequestURI().getPath().split("/", -1)[2];
+    String schema =
+        JsonMapper.shared()
+            .readTree(exchange.getRequestBody().readAllBytes())
+            .path("schema")
+            .stringValue();
+    if (isReadOnly) {
+      answer(exchange, 503, Map.of("message", "no leader", "error_code", 50003));
+    } else {
+      int id = register(new Schema.Parser().parse(schema));
+      subjects.put(subject, id);
+      answer(exchange, 200, Map.of("id", id));
+    }
   }
 
   private void answerById(HttpExchange exchange) throws IOException {

@@ -75,13 +75,15 @@ class WarmUp {
 
   /**
    * Takes as long as configured. If Postgres refuses, for example because the service's user may
-   * not create temporary tables, the service starts cold.
+   * not create temporary tables, or if the schema registry does not answer, the service starts
+   * cold.
    */
   void run() {
     if (duration.isZero()) {
       return;
     }
     try {
+      serializer.prepare(topic).join();
       int cancelled =
           Objects.requireNonNull(
               transactions.execute(

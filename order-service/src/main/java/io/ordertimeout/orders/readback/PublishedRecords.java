@@ -3,11 +3,15 @@ package io.ordertimeout.orders.readback;
 import io.ordertimeout.orders.deadline.LostDecisions.Decision;
 import io.ordertimeout.orders.deadline.LostDecisions.PublishedConflict;
 import io.ordertimeout.orders.outbox.EventId;
+import io.ordertimeout.orders.platform.avro.AvroDecoder;
+import io.ordertimeout.orders.platform.avro.UnusableAvroException;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
+import io.ordertimeout.orders.relay.AvroEvents;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
+import org.apache.avro.Schema;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
 import org.jspecify.annotations.Nullable;
@@ -49,7 +53,7 @@ final class PublishedRecords {
   /** Decodes a cancellation. */
   static Optional<Decision> cancellation(
       ConsumerRecord<byte[], byte[]> record, InputTopics.Layout layout) {
-    return body(record)
+    return body(record, AvroEvents.CANCELLED)
         .filter(body -> body.cancelledAt != null)
         .filter(body -> isOwn(body, record, EventId.ofCancellation(orderIdOf(body))))
         .map(body -> decision(body, record, layout));
@@ -58,7 +62,7 @@ final class PublishedRecords {
   /** Decodes a conflict. */
   static Optional<PublishedConflict> conflict(
       ConsumerRecord<byte[], byte[]> record, InputTopics.Layout layout) {
-    return body(record)
+    return body(record, AvroEvents.CONFLICT)
         .filter(body -> body.paymentId != null)
         .filter(
             body ->
@@ -72,14 +76,25 @@ final class PublishedRecords {
                     decision(body, record, layout), String.valueOf(body.paymentId), body.paidAt));
   }
 
-  private static Optional<Body> body(ConsumerRecord<byte[], byte[]> record) {
+  /**
+   * Decodes a value, whatever format is configured by now.
+   *
+   * @param schema the schema if it is in Avro. The registry is not asked, because decisions must
+   *     not wait for it: whether this service published the event is decided by the event's id.
+   *     After a change of the schema, its previous versions have to be tried as well.
+   */
+  private static Optional<Body> body(ConsumerRecord<byte[], byte[]> record, Schema schema) {
     if (record.value() == null) {
       return Optional.empty();
     }
     try {
+      if (AvroDecoder.isFramed(record.value())) {
+        return Optional.of(
+            JSON.treeToValue(AvroDecoder.decode(schema, record.value()), Body.class));
+      }
       Body body = JSON.readValue(record.value(), Body.class);
       return Optional.of(body.data == null ? body : body.data);
-    } catch (JacksonException e) {
+    } catch (JacksonException | UnusableAvroException e) {
       log.debug(
           "{}-{}@{} was not published by this service: {}",
           record.topic(),

@@ -76,6 +76,15 @@ class EventPublisher {
     return event instanceof PaymentConflict ? topics.conflict() : topics.cancelled();
   }
 
+  /**
+   * Prepares for events of a topic.
+   *
+   * @return completes on any thread; exceptionally if it has to be repeated
+   */
+  CompletableFuture<?> prepare(String topic) {
+    return serializer.prepare(topic);
+  }
+
   /** All topics that events are published to. */
   List<String> topics() {
     return List.of(topics.cancelled(), topics.conflict());

@@ -311,6 +311,7 @@ public class OutboxRelay extends BackgroundLoop {
         CompletableFuture<TopicLeaders> unused =
             leaders
                 .of(topic.name())
+                .thenCombine(publisher.prepare(topic.name()), (found, prepared) -> found)
                 .whenComplete(
                     (found, failure) -> onResult(() -> lookedUp(topic, now, found, failure)));
       }
@@ -335,7 +336,7 @@ public class OutboxRelay extends BackgroundLoop {
     for (TargetQueue queue : queues.withoutLeader(topic)) {
       queue.fail(System.nanoTime());
       failed(
-          topic.isKnown() ? queue.target() + " has no leader" : "cannot find " + topic.name(),
+          topic.isKnown() ? queue.target() + " has no leader" : "cannot publish to " + topic.name(),
           failure);
     }
   }

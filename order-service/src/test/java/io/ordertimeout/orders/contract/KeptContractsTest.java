@@ -10,6 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.apache.avro.Schema;
+import org.apache.avro.SchemaCompatibility;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -62,10 +64,42 @@ class KeptContractsTest {
     return switch (name) {
       case "openapi.json" -> ContractBreaks.ofOpenApi(older, newer);
       case "asyncapi.json" -> ContractBreaks.ofAsyncApi(older, newer);
+      case "order-cancelled.avsc", "order-payment-conflict.avsc" ->
+          breaksOfAvro(avro(older), avro(newer));
       default ->
           ContractBreaks.ofSchema(
               older, newer, RECEIVED.contains(name) ? Direction.RECEIVED : Direction.SENT);
     };
+  }
+
+  /** What is written with the newer schema must be readable with the older one. */
+  private static List<String> breaksOfAvro(Schema older, Schema newer) {
+    return SchemaCompatibility.checkReaderWriterCompatibility(older, newer)
+        .getResult()
+        .getIncompatibilities()
+        .stream()
+        .map(String::valueOf)
+        .toList();
+  }
+
+  private static Schema avro(JsonNode document) {
+    return new Schema.Parser().parse(document.toString());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "{'name':'a','type':'long'} | {'name':'a','type':'long'},{'name':'b','type':'long'} | false",
+        "{'name':'a','type':'long'} | {'name':'b','type':'long'} | true",
+        "{'name':'a','type':'long'} | {'name':'a','type':['null','long']} | true",
+      })
+  void aChangedAvroSchemaBreaksItsReaders(String older, String newer, boolean isBroken) {
+    String schema = "{'type':'record','name':'R','fields':[%s]}";
+    List<String> breaks =
+        breaksOfAvro(avro(json(schema.formatted(older))), avro(json(schema.formatted(newer))));
+    assertThat(breaks.isEmpty()).isNotEqualTo(isBroken);
   }
 
   private static List<Path> list(Path directory) throws IOException {

@@ -58,13 +58,17 @@ public final class AvroDecoder {
    * @throws RetriableException if its schema cannot be requested at present
    */
   public JsonNode decode(byte[] framed) throws UnusableAvroException {
+    ByteBuffer data = data(framed);
+    Schema schema = registry.schema(data.getInt());
+    return new AvroReader(data).read(schema);
+  }
+
+  private static ByteBuffer data(byte[] framed) throws UnusableAvroException {
     if (!isFramed(framed)) {
       throw new UnusableAvroException(
           "it does not begin with a zero byte and the id of a schema in four bytes");
     }
-    ByteBuffer data = ByteBuffer.wrap(framed);
-    Schema schema = registry.schema(data.position(1).getInt());
-    return new AvroReader(data).read(schema);
+    return ByteBuffer.wrap(framed).position(1);
   }
 
   /**
@@ -73,14 +77,28 @@ public final class AvroDecoder {
    * @throws UnusableAvroException if its content is not as in its schema
    */
   public static JsonNode tree(IndexedRecord record) throws UnusableAvroException {
+    return decode(record.getSchema(), framed(0, record));
+  }
+
+  /**
+   * Decodes a value as a tree by a schema that is known, whatever the id says.
+   *
+   * @throws UnusableAvroException if it is not such a value, or does not have that schema
+   */
+  public static JsonNode decode(Schema schema, byte[] framed) throws UnusableAvroException {
+    return new AvroReader(data(framed).position(FRAME)).read(schema);
+  }
+
+  /** Encodes a record of Avro's generic or specific API, behind the id of its schema. */
+  public static byte[] framed(int schemaId, IndexedRecord record) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    BinaryEncoder encoder = EncoderFactory.get().binaryEncoder(bytes, null);
+    bytes.writeBytes(ByteBuffer.allocate(FRAME).put(MAGIC).putInt(schemaId).array());
+    BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(bytes, null);
     try {
       new SpecificDatumWriter<>(record.getSchema(), CONVERTED).write(record, encoder);
-      encoder.flush();
     } catch (IOException e) {
       throw new UncheckedIOException("memory cannot be written", e);
     }
-    return new AvroReader(ByteBuffer.wrap(bytes.toByteArray())).read(record.getSchema());
+    return bytes.toByteArray();
   }
 }

@@ -7,21 +7,25 @@ import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.avro.NameValidator;
 import org.apache.avro.Schema;
 import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.InvalidConfigurationException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import org.springframework.util.function.SingletonSupplier;
@@ -30,7 +34,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The schemas of a registry with Confluent's API, each requested once as long as it is among the
+ * A schema registry with Confluent's API. Each schema is requested once as long as it is among the
  * latest thousand. A schema that does not exist or is not one of Avro makes its records unusable.
  * Any other failure is an outage of the registry, after which no request is sent for a moment.
  * Thread-safe.
@@ -48,6 +52,9 @@ public final class SchemaRegistry {
 
   private static final int OK = 200;
   private static final int NOT_FOUND = 404;
+
+  /** Incompatible with the versions before it, or not supported. */
+  private static final Set<Integer> REFUSALS = Set.of(409, 422);
 
   /** The registry's codes for a subject, a version and a schema that it does not know. */
   private static final Set<Integer> UNKNOWN = Set.of(40401, 40402, 40403);
@@ -133,9 +140,16 @@ public final class SchemaRegistry {
   private JsonNode get(String path) throws UnusableAvroException {
     Failure last = lastFailure;
     if (last != null && System.nanoTime() - last.atNanos < PAUSE.toNanos()) {
-      throw new SchemaRegistryUnavailableException(last.message, null);
+      throw new SchemaRegistryUnavailableException(last.message);
     }
-    HttpResponse<byte[]> response = send(request(path).GET().build());
+    HttpResponse<byte[]> response;
+    try {
+      response = send(request(path).build()).get();
+    } catch (InterruptedException e) {
+      throw new InterruptException(e);
+    } catch (ExecutionException e) {
+      throw unavailable(e);
+    }
     JsonNode answer = json(response.body());
     if (response.statusCode() == OK && answer.path("schema").isString()) {
       return answer;
@@ -145,7 +159,39 @@ public final class SchemaRegistry {
         && UNKNOWN.contains(answer.path("error_code").asInt(0))) {
       throw new UnusableAvroException("the schema registry does not know " + path);
     }
-    throw failed("answered with status " + response.statusCode(), null);
+    throw unavailable("answered with status " + response.statusCode());
+  }
+
+  /**
+   * Registers a schema, which has no effect if it is registered already.
+   *
+   * @return completes with the schema's id, or with a {@link SchemaRegistryUnavailableException} if
+   *     the registry does not answer, or with another exception if it refuses the schema
+   */
+  public CompletableFuture<Integer> register(String subject, Schema schema) {
+    String body = JSON.writeValueAsString(Map.of("schema", schema.toString()));
+    HttpRequest request =
+        request("/subjects/" + encoded(subject) + "/versions")
+            .header("Content-Type", "application/vnd.schemaregistry.v1+json")
+            .POST(BodyPublishers.ofString(body))
+            .build();
+    return send(request)
+        .handle(
+            (response, failure) -> {
+              if (failure != null) {
+                throw unavailable(failure);
+              }
+              JsonNode answer = json(response.body());
+              if (response.statusCode() == OK && answer.path("id").isInt()) {
+                return answer.path("id").intValue();
+              }
+              if (REFUSALS.contains(response.statusCode())) {
+                throw new InvalidConfigurationException(
+                    "the schema registry refuses the schema of %s: %s"
+                        .formatted(subject, answer.path("message").asString("")));
+              }
+              throw unavailable("answered with status " + response.statusCode());
+            });
   }
 
   private HttpRequest.Builder request(String path) {
@@ -163,27 +209,29 @@ public final class SchemaRegistry {
     return request;
   }
 
-  private HttpResponse<byte[]> send(HttpRequest request) {
-    // Bounds the time of the whole answer; the time-out of a request ends with the headers.
-    CompletableFuture<HttpResponse<byte[]>> sent =
-        http.obtain().sendAsync(request, BodyHandlers.ofByteArray());
-    try {
-      return sent.get(properties.timeout().toMillis(), TimeUnit.MILLISECONDS);
-    } catch (ExecutionException e) {
-      throw failed("cannot be reached", e.getCause());
-    } catch (TimeoutException e) {
-      throw failed("does not answer within " + properties.timeout(), null);
-    } catch (InterruptedException e) {
-      throw new InterruptException(e);
-    } finally {
-      sent.cancel(true);
-    }
+  private CompletableFuture<HttpResponse<byte[]>> send(HttpRequest request) {
+    return http.obtain()
+        .sendAsync(request, BodyHandlers.ofByteArray())
+        // Bounds the time of the whole answer; the time-out of a request ends with the headers.
+        .orTimeout(properties.timeout().toMillis(), TimeUnit.MILLISECONDS);
   }
 
-  private SchemaRegistryUnavailableException failed(String problem, @Nullable Throwable cause) {
+  private SchemaRegistryUnavailableException unavailable(Throwable failure) {
+    Throwable cause = failure;
+    while (cause.getCause() != null
+        && (cause instanceof ExecutionException || cause instanceof CompletionException)) {
+      cause = cause.getCause();
+    }
+    return unavailable(
+        cause instanceof TimeoutException
+            ? "does not answer within " + properties.timeout()
+            : "cannot be reached: " + cause);
+  }
+
+  private SchemaRegistryUnavailableException unavailable(String problem) {
     String message = "the schema registry at " + properties.url() + " " + problem;
     lastFailure = new Failure(message, System.nanoTime());
-    return new SchemaRegistryUnavailableException(message, cause);
+    return new SchemaRegistryUnavailableException(message);
   }
 
   private static JsonNode json(byte[] body) {

@@ -40,6 +40,7 @@ public final class RegistryServer implements AutoCloseable {
   private final Map<String, Answer> answers = new ConcurrentHashMap<>();
   private final List<String> requests = Collections.synchronizedList(new ArrayList<>());
   private volatile @Nullable String authorization;
+  private volatile @Nullable String body;
 
   public RegistryServer() {
     try {
@@ -56,7 +57,7 @@ public final class RegistryServer implements AutoCloseable {
   }
 
   /** Creates a client of this server. */
-  SchemaRegistry client(Map<String, String> settings) {
+  public SchemaRegistry client(Map<String, String> settings) {
     MapConfigurationPropertySource source = new MapConfigurationPropertySource();
     source.put("order-timeout.schema-registry.url", url());
     settings.forEach((name, value) -> source.put("order-timeout.schema-registry." + name, value));
@@ -69,12 +70,17 @@ public final class RegistryServer implements AutoCloseable {
     answer(200, "/schemas/ids/" + id, Map.of("schema", schema.toString()));
   }
 
-  void answer(int status, String path, Object body) {
+  public void answer(int status, String path, Object body) {
     answers.put(path, new Answer(status, JsonMapper.shared().writeValueAsString(body)));
   }
 
   List<String> requests() {
     return requests;
+  }
+
+  /** The body of the last request. */
+  @Nullable String body() {
+    return body;
   }
 
   @Nullable String authorization() {
@@ -85,12 +91,13 @@ public final class RegistryServer implements AutoCloseable {
     String path = exchange.getRequestURI().getRawPath();
     requests.add(path);
     authorization = exchange.getRequestHeaders().getFirst("Authorization");
+    body = new String(exchange.getRequestBody().readAllBytes(), UTF_8);
     Answer answer =
         answers.getOrDefault(
             path, new Answer(404, "{\"error_code\":40403,\"message\":\"Schema not found\"}"));
-    byte[] body = answer.body.getBytes(UTF_8);
-    exchange.sendResponseHeaders(answer.status, body.length);
-    exchange.getResponseBody().write(body);
+    byte[] content = answer.body.getBytes(UTF_8);
+    exchange.sendResponseHeaders(answer.status, content.length);
+    exchange.getResponseBody().write(content);
     exchange.close();
   }
 

@@ -7,10 +7,13 @@ import static org.awaitility.Awaitility.await;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
 import org.apache.avro.Schema;
 import org.apache.avro.SchemaBuilder;
+import org.apache.kafka.common.errors.InvalidConfigurationException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,6 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class SchemaRegistryTest {
 
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
   private static final Schema TEXT = SchemaBuilder.builder().stringType();
 
   private final RegistryServer server = new RegistryServer();
@@ -136,6 +140,52 @@ class SchemaRegistryTest {
     assertThat(server.requests()).hasSize(1);
     await().ignoreExceptions().until(() -> registry.schema(7).equals(TEXT));
     assertThat(server.requests()).hasSize(2);
+  }
+
+  @Test
+  void registersASchema() {
+    server.answer(200, "/subjects/order%20cancelled-value/versions", Map.of("id", 11));
+
+    assertThat(registry.register("order cancelled-value", TEXT))
+        .succeedsWithin(PATIENCE)
+        .isEqualTo(11);
+    assertThat(server.body()).isEqualTo("{\"schema\":\"\\\"string\\\"\"}");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {409, 422})
+  void aRefusedSchemaIsNoOutage(int status) {
+    server.answer(
+        status,
+        "/subjects/s-value/versions",
+        Map.of("message", "Incompatible with an earlier one"));
+
+    assertThat(registry.register("s-value", TEXT))
+        .failsWithin(PATIENCE)
+        .withThrowableOfType(ExecutionException.class)
+        .havingCause()
+        .isInstanceOf(InvalidConfigurationException.class)
+        .withMessage(
+            "the schema registry refuses the schema of s-value: Incompatible with an earlier one");
+  }
+
+  @Test
+  void aRegistrationFailsDuringAnOutage() {
+    server.answer(503, "/subjects/s-value/versions", Map.of());
+    assertNotRegistered("answered with status 503");
+    server.answer(200, "/subjects/s-value/versions", Map.of());
+    assertNotRegistered("answered with status 200");
+    server.stop();
+    assertNotRegistered("cannot be reached: java.net.ConnectException");
+  }
+
+  private void assertNotRegistered(String message) {
+    assertThat(registry.register("s-value", TEXT))
+        .failsWithin(PATIENCE)
+        .withThrowableOfType(ExecutionException.class)
+        .havingCause()
+        .isInstanceOf(SchemaRegistryUnavailableException.class)
+        .withMessageContaining(message);
   }
 
   private void assertUnusable(int id, String message) {

@@ -1,0 +1,4 @@
+@NullMarked
+package io.ordertimeout.orders.readback;
+
+import org.jspecify.annotations.NullMarked;
