@@ -17,6 +17,11 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end }}
 
+{{/* A file about monitoring that links to the team's runbooks. Takes the chart's context and the file's text. */}}
+{{- define "order-timeout.withRunbooks" -}}
+{{- regexReplaceAllLiteral `https://[^"\s]+/deploy/runbooks/` (index . 1) (index . 0).Values.prometheusRule.runbookBaseUrl }}
+{{- end }}
+
 {{- define "order-timeout.image" -}}
 {{- with .Values.image -}}
 {{- if .digest }}{{ .repository }}@{{ .digest }}{{ else }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}

@@ -50,8 +50,10 @@ class AlertsTest {
               assertThat(alert.labels()).containsOnlyKeys("severity");
               assertThat(alert.labels().get("severity")).isIn("page", "ticket");
               assertThat(alert.annotations())
-                  .containsOnlyKeys("summary", "description", "runbook")
-                  .containsEntry("runbook", "deploy/runbooks/" + page(alert.name()));
+                  .containsOnlyKeys("summary", "description", "runbook_url")
+                  .containsEntry(
+                      "runbook_url",
+                      DeployedFiles.RUNBOOKS_URL + DeployedFiles.runbook(alert.name()));
               assertThat(alert.annotations().values()).noneMatch(String::isBlank);
             });
   }
@@ -60,9 +62,11 @@ class AlertsTest {
   void everyAlertHasARunbookAndEveryRunbookAnAlert() {
     assertThat(DeployedFiles.runbooks().stream().map(Path::getFileName).map(Path::toString))
         .containsExactlyInAnyOrderElementsOf(
-            alerts.stream().map(Rule::name).map(AlertsTest::page).toList());
+            alerts.stream().map(Rule::name).map(DeployedFiles::runbook).toList());
     for (Rule alert : alerts) {
-      assertThat(DeployedFiles.read(DeployedFiles.RUNBOOKS.resolve(page(alert.name()))))
+      assertThat(
+              DeployedFiles.read(
+                  DeployedFiles.RUNBOOKS.resolve(DeployedFiles.runbook(alert.name()))))
           .startsWith(
               "# %s\n\nSeverity: %s. ".formatted(alert.name(), alert.labels().get("severity")))
           .contains("\n**Means.**", "\n**For customers.**")
@@ -86,7 +90,9 @@ class AlertsTest {
                     alert ->
                         "| [%s](%s) | %s"
                             .formatted(
-                                alert.name(), page(alert.name()), alert.labels().get("severity")))
+                                alert.name(),
+                                DeployedFiles.runbook(alert.name()),
+                                alert.labels().get("severity")))
                 .toList());
   }
 
@@ -176,10 +182,5 @@ class AlertsTest {
     used.removeIf(name -> !name.contains(":"));
 
     assertThat(used).containsExactlyInAnyOrderElementsOf(recorded);
-  }
-
-  /** Returns the name of the alert in kebab case. */
-  private static String page(String alert) {
-    return alert.replaceAll("(?<!^)(?=[A-Z])", "-").toLowerCase(Locale.ROOT) + ".md";
   }
 }

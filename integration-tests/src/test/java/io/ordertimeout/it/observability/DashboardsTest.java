@@ -2,11 +2,17 @@ package io.ordertimeout.it.observability;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ordertimeout.it.observability.DeployedFiles.Rule;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -50,7 +56,6 @@ class DashboardsTest {
               assertThat(source.path("type").asString()).isEqualTo("prometheus");
               assertThat(source.path("uid").asString()).isEqualTo("${datasource}");
             });
-    assertThat(variables(dashboard)).contains("datasource");
   }
 
   @ParameterizedTest
@@ -122,6 +127,81 @@ class DashboardsTest {
               String text = annotation.at("/target/expr").asString();
               assertThat(Expression.of(Grafana.filledIn(text)).metrics()).as(text).isNotEmpty();
             });
+  }
+
+  /** Each link opens the runbook of an alert that the panel shows the cause of. */
+  @Test
+  void everyAlertHasAPanelThatLinksToItsRunbook() {
+    Map<String, Expression> alerts =
+        DeployedFiles.alerts().stream().collect(Collectors.toMap(Rule::name, Rule::expression));
+    Set<String> linked = new TreeSet<>();
+    for (Path file : files()) {
+      for (JsonNode panel : DeployedFiles.panels(DeployedFiles.dashboard(file))) {
+        for (JsonNode link : panel.path("links")) {
+          String alert = link.path("title").asString().replace("Runbook of ", "");
+          String page = DeployedFiles.runbook(alert);
+          assertThat(link.path("url").asString()).isEqualTo("${runbooks:raw}" + page);
+          assertThat(DeployedFiles.RUNBOOKS.resolve(page)).exists();
+          assertThat(sources(expressions(panel)))
+              .as("what %s of %s shows", panel.path("title"), file.getFileName())
+              .containsAnyElementsOf(
+                  sources(Stream.of(Objects.requireNonNull(alerts.get(alert), alert))));
+          linked.add(alert);
+        }
+      }
+    }
+
+    assertThat(linked).isEqualTo(alerts.keySet());
+  }
+
+  private static Stream<Expression> expressions(JsonNode panel) {
+    return panel
+        .path("targets")
+        .valueStream()
+        .map(target -> Expression.of(Grafana.filledIn(target.path("expr").asString())));
+  }
+
+  /** Returns the metrics that expressions use, also through recorded series. */
+  private static Set<String> sources(Stream<Expression> expressions) {
+    Map<String, Expression> recorded =
+        DeployedFiles.rules().stream()
+            .filter(rule -> !rule.isAlert())
+            .collect(Collectors.toMap(Rule::name, Rule::expression));
+    Set<String> sources = new HashSet<>();
+    Deque<Expression> left = new ArrayDeque<>(expressions.toList());
+    while (!left.isEmpty()) {
+      for (String metric : left.pop().metrics()) {
+        Expression source = recorded.get(metric);
+        if (source == null) {
+          sources.add(metric);
+        } else {
+          left.push(source);
+        }
+      }
+    }
+    return sources;
+  }
+
+  @ParameterizedTest
+  @MethodSource("files")
+  void everyVariableIsUsed(Path file) {
+    JsonNode dashboard = DeployedFiles.dashboard(file);
+    String queries =
+        DeployedFiles.panels(dashboard).stream()
+            .flatMap(panel -> panel.path("targets").valueStream())
+            .map(target -> target.path("expr").asString())
+            .collect(Collectors.joining(" "));
+
+    assertThat(variables(dashboard)).contains("datasource", "runbooks").doesNotHaveDuplicates();
+    for (JsonNode variable : dashboard.at("/templating/list")) {
+      String name = variable.path("name").asString();
+      switch (variable.path("type").asString()) {
+        case "datasource" -> assertThat(name).isEqualTo("datasource");
+        case "constant" ->
+            assertThat(variable.path("query").asString()).isEqualTo(DeployedFiles.RUNBOOKS_URL);
+        default -> assertThat(queries).contains("=~\"$" + name + "\"");
+      }
+    }
   }
 
   @Test

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -22,6 +23,10 @@ final class DeployedFiles {
   static final Path PROMETHEUS = ROOT.resolve("deploy/prometheus");
   static final Path GRAFANA = ROOT.resolve("deploy/grafana");
   static final Path RUNBOOKS = ROOT.resolve("deploy/runbooks");
+
+  /** Where the runbooks are unless a deployment says otherwise. */
+  static final String RUNBOOKS_URL =
+      "https://github.com/order-timeout/order-timeout/blob/main/" + "deploy/runbooks/";
 
   /**
    * A Prometheus rule.
@@ -126,6 +131,11 @@ final class DeployedFiles {
       reasons.put(entry.path("name").asString(), entry.path("because").asString());
     }
     return reasons;
+  }
+
+  /** Returns the file name of the runbook of an alert: the alert's name in kebab case. */
+  static String runbook(String alert) {
+    return alert.replaceAll("(?<!^)(?=[A-Z])", "-").toLowerCase(Locale.ROOT) + ".md";
   }
 
   /** Returns the runbooks without their index. */

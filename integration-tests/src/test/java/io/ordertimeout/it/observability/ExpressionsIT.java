@@ -6,13 +6,10 @@ import static org.awaitility.Awaitility.await;
 import io.ordertimeout.embedded.Ports;
 import io.ordertimeout.it.observability.DeployedFiles.Query;
 import io.ordertimeout.it.observability.DeployedFiles.Rule;
+import io.ordertimeout.it.support.Http;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.ServiceProcess;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -62,16 +59,28 @@ class ExpressionsIT {
     int port = Ports.any();
     ServiceProcess service = opened(scenario.startProcess("server.port", String.valueOf(port)));
     service.awaitReady();
-    // The metrics of requests exist after the first request, whatever its result.
-    HttpClient.newHttpClient()
-        .send(
-            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/")).build(),
-            HttpResponse.BodyHandlers.discarding());
+    suspendAnOrder(scenario, Http.at(port));
     prometheus =
         opened(
             PrometheusServer.start(
                 scenario.name() + "-prometheus", folder, service.managementAddress()));
     load = opened(Load.start(scenario));
+  }
+
+  /**
+   * Has an operator pause a channel of the shop; some metrics exist only while there is a pause.
+   */
+  private static void suspendAnOrder(Scenario scenario, Http http) {
+    String channel = "paused";
+    http.operator()
+        .post(
+            "/api/v1/pauses",
+            Map.of("channel", channel, "moveDeadlines", false, "reason", "its provider is down"))
+        .assertOk();
+    Map<String, ?> amount = Map.of("value", 19.9, "currency", "EUR");
+    scenario
+        .shop()
+        .created("suspended", Map.of("timeout", "PT1S", "channel", channel, "amount", amount));
   }
 
   private <T extends AutoCloseable> T opened(T closeable) {

@@ -11,7 +11,8 @@ final class Grafana {
         query
             .replace("$__rate_interval", "1m")
             .replace("$__range", "1h")
-            .replace("$instance", ".+");
+            .replace("$instance", ".+")
+            .replace("$shard", ".+");
     if (filled.contains("$")) {
       throw new IllegalArgumentException("a variable that is not known here: " + query);
     }

@@ -72,7 +72,8 @@ public final class Http {
     this.headers = headers;
   }
 
-  static Http at(int port) {
+  /** A client of the service on that port of this machine. */
+  public static Http at(int port) {
     return new Http(URI.create("http://127.0.0.1:" + port), List.of());
   }
 
