@@ -3,13 +3,10 @@ package io.ordertimeout.local;
 import io.ordertimeout.embedded.EmbeddedPlatform;
 import io.ordertimeout.embedded.Passwords;
 import io.ordertimeout.embedded.Ports;
-import io.ordertimeout.orders.suspension.ExpiryPauses.Pause;
-import io.ordertimeout.orders.suspension.ExpiryPauses.PlacedBy;
 import java.io.PrintStream;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.ZoneId;
-import java.time.format.DateTimeFormatter;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -33,9 +30,6 @@ public final class LocalDemo implements AutoCloseable {
 
   /** How long the statistics keep an order beyond the longest timeout, to catch late events. */
   private static final Duration RETENTION = Duration.ofMinutes(5);
-
-  private static final DateTimeFormatter TIME =
-      DateTimeFormatter.ofPattern("HH:mm:ss").withZone(ZoneId.systemDefault());
 
   private final Clock clock = Clock.systemUTC();
   private final PrintStream out;
@@ -116,12 +110,13 @@ public final class LocalDemo implements AutoCloseable {
                 platform.username(),
                 platform.passwordFile(),
                 platform.dataDirectory()));
-    String pausesInConsole = "http://localhost:" + servicePort + "/#/pauses";
+    PauseReport pauses =
+        new PauseReport("http://localhost:" + servicePort + "/#/pauses", ZoneId.systemDefault());
     startTrafficAndReport(
         platform.bootstrapServers(),
         statistics,
         service::pending,
-        () -> service.pauses().stream().map(pause -> describe(pause, pausesInConsole)).toList(),
+        () -> pauses.lines(service.pauses(), service.suspended()),
         options);
   }
 
@@ -131,16 +126,6 @@ public final class LocalDemo implements AutoCloseable {
    */
   private static int minCancellations(LocalOptions.Traffic traffic) {
     return Math.max(100, traffic.mostPending());
-  }
-
-  private static String describe(Pause pause, String console) {
-    return "Expiry%s was paused by %s at %s: %s. To end the pause, open %s"
-        .formatted(
-            pause.channel() == null ? "" : " of channel " + pause.channel(),
-            pause.placedByKind() == PlacedBy.BREAKER ? "the circuit breaker" : pause.placedBy(),
-            TIME.format(pause.beganAt()),
-            pause.reason(),
-            console);
   }
 
   private OrderStatistics startReader(String kafka, long startMillis, LocalOptions options) {

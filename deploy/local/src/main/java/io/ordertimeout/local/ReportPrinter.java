@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Prints one line of statistics every few seconds, and one for each pause of expiry. The number of
- * pending orders and the pauses come from the service; all other figures come from {@link
+ * Prints one line of statistics every few seconds, and the lines about pauses of expiry. The number
+ * of pending orders and the pauses come from the service; all other figures come from {@link
  * OrderStatistics}.
  */
 final class ReportPrinter implements AutoCloseable {

@@ -5,6 +5,8 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.embedded.EmbeddedPlatform;
 import io.ordertimeout.embedded.Ports;
 import io.ordertimeout.orders.OrderServiceApplication;
+import io.ordertimeout.orders.deadline.PastDueOrders.Total;
+import io.ordertimeout.orders.shard.OverdueOrders;
 import io.ordertimeout.orders.suspension.ExpiryPauses;
 import io.ordertimeout.orders.suspension.ExpiryPauses.Pause;
 import java.util.ArrayList;
@@ -101,6 +103,11 @@ final class RunningService implements AutoCloseable {
     } catch (DataAccessException e) {
       return List.of();
     }
+  }
+
+  /** Returns the last count of the orders past their deadlines that pauses and holds cover. */
+  Total suspended() {
+    return context.getBean(OverdueOrders.class).suspended();
   }
 
   @Override
