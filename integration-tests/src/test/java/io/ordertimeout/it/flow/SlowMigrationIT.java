@@ -1,33 +1,67 @@
 package io.ordertimeout.it.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** A migration may take longer than any other statement of the service. */
 class SlowMigrationIT {
 
+  private static final String WAITING_MIGRATIONS =
+      "select count(*) from pg_locks where locktype = 'advisory' and objid = 900 and not granted";
+
+  private static final String MIGRATIONS =
+      "select count(*) from flyway_schema_history where version = '900' and success";
+
   @Test
-  void aMigrationMayTakeLongerThanTheTimeOutsOfTheConnections() {
+  void aMigrationMayTakeLongerThanTheTimeOutsAndOtherInstancesGoOnMeanwhile() throws SQLException {
     try (Scenario scenario = Scenario.create();
-        Service service =
+        Service running = scenario.startService()) {
+      running.awaitReady(true);
+      CompletableFuture<Service> upgraded;
+      // The migration takes as long as this connection is open.
+      try (Connection lock = scenario.database().connect()) {
+        lock.createStatement().execute("select pg_advisory_lock(900)");
+        upgraded = startUpgraded(scenario);
+        await("the migration")
+            .atMost(Duration.ofMinutes(1))
+            .until(() -> scenario.database().count(WAITING_MIGRATIONS) == 1);
+
+        for (int partition = 0; partition < Scenario.PARTITIONS; partition++) {
+          scenario.createPending("paid-" + partition, partition);
+          scenario.pay("paid-" + partition, partition);
+          scenario.awaitState("paid-" + partition, "PAID");
+          scenario.passDeadline("unpaid-" + partition, partition);
+        }
+        assertThat(scenario.database().count(WAITING_MIGRATIONS)).isEqualTo(1);
+      }
+
+      try (Service migrated = upgraded.join()) {
+        migrated.awaitReady(true);
+        assertThat(scenario.database().count(MIGRATIONS)).isEqualTo(1);
+      }
+    }
+  }
+
+  /** A service migrates while it starts. */
+  private static CompletableFuture<Service> startUpgraded(Scenario scenario) {
+    return CompletableFuture.supplyAsync(
+        () ->
             scenario.startService(
                 "spring.flyway.locations",
                 "classpath:db/migration,classpath:slow-migration",
                 "spring.datasource.hikari.data-source-properties.options",
                 "-c statement_timeout=1s -c idle_in_transaction_session_timeout=1s",
                 "spring.datasource.hikari.data-source-properties.socketTimeout",
-                "2")) {
-      service.awaitReady(true);
-
-      assertThat(
-              scenario
-                  .database()
-                  .count(
-                      "select count(*) from flyway_schema_history where version = '900' and success"))
-          .isEqualTo(1);
-    }
+                "2"),
+        // Not a thread of the tests' pool, which other tests need.
+        task -> new Thread(task, "upgraded").start());
   }
 }
