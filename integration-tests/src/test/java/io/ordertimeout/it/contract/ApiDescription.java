@@ -1,7 +1,6 @@
 package io.ordertimeout.it.contract;
 
 import com.fasterxml.jackson.annotation.JsonSubTypes;
-import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.ordertimeout.orders.operator.OrderBlocker;
 import io.ordertimeout.orders.operator.OrderDetails;
@@ -89,6 +88,12 @@ class ApiDescription {
               "413", "The body is too large.",
               "415", "The body has the wrong media type."));
 
+  private static final List<SecurityRequirement> SECURITY =
+      List.of(
+          new SecurityRequirement().addList("basic"),
+          new SecurityRequirement().addList("bearer"),
+          new SecurityRequirement().addList("session").addList("csrf"));
+
   static {
     SpringDocUtils.getConfig().replaceWithSchema(JsonNode.class, new ObjectSchema());
   }
@@ -108,11 +113,7 @@ class ApiDescription {
                         + " page, unchanged, as `after` of the next request; it is null on the last"
                         + " page. Fields may be added to responses."))
         .servers(List.of(new Server().url("/").description("The instance that serves this file")))
-        .security(
-            List.of(
-                new SecurityRequirement().addList("basic"),
-                new SecurityRequirement().addList("bearer"),
-                new SecurityRequirement().addList("session").addList("csrf")))
+        .security(SECURITY)
         .components(
             new Components()
                 .addSecuritySchemes(
@@ -189,23 +190,24 @@ class ApiDescription {
     }
     String canonical = type.getCanonicalName();
     schema.setDescription(javadoc.type(canonical));
-    if (!type.isRecord() || schema.getProperties() == null) {
+    // An alternative consists of a reference and of its own fields.
+    Schema<?> fields = schema.getAllOf() == null ? schema : (Schema<?>) schema.getAllOf().get(1);
+    if (!type.isRecord() || fields.getProperties() == null) {
       return;
     }
     boolean areNullsAbsent = name.contains("Request") || OrderBlocker.class.isAssignableFrom(type);
-    List<String> required =
-        new ArrayList<>(Objects.requireNonNullElse(schema.getRequired(), List.of()));
+    List<String> required = new ArrayList<>();
     for (RecordComponent component : components(type)) {
-      Schema<?> property = existing(schema.getProperties(), component.getName());
+      Schema<?> property = existing(fields.getProperties(), component.getName());
       boolean isNullable = component.getAnnotatedType().isAnnotationPresent(Nullable.class);
       if (!isNullable || !areNullsAbsent) {
         required.add(component.getName());
       }
       String description =
           javadoc.component(component.getDeclaringRecord().getCanonicalName(), component.getName());
-      schema.getProperties().put(component.getName(), described(property, isNullable, description));
+      fields.getProperties().put(component.getName(), described(property, isNullable, description));
     }
-    schema.setRequired(required);
+    fields.setRequired(required);
   }
 
   /** The components of a record, with those of records whose fields are among its own. */
@@ -219,25 +221,16 @@ class ApiDescription {
         .toList();
   }
 
-  /** Gives each reason why an order waits its own value of the field by which they differ. */
+  /** Names the value of the field by which the reasons why an order waits differ. */
   private static void tellAlternativesApart(Map<String, Schema> schemas) {
-    String field = OrderBlocker.class.getAnnotation(JsonTypeInfo.class).property();
-    Discriminator discriminator = new Discriminator().propertyName(field);
-    Schema<?> reason = new Schema<>().discriminator(discriminator);
+    String reason = OrderBlocker.class.getCanonicalName();
+    Discriminator discriminator = existing(schemas, reason).getDiscriminator();
     for (JsonSubTypes.Type alternative :
         OrderBlocker.class.getAnnotation(JsonSubTypes.class).value()) {
-      String name = alternative.value().getCanonicalName();
-      Schema<?> fields = (Schema<?>) existing(schemas, name).getAllOf().get(1);
-      fields.addProperty(field, new StringSchema()._enum(List.of(alternative.name())));
-      fields.setRequired(List.of(field));
-      schemas.put(name, fields);
-      reason.addOneOfItem(new Schema<>().$ref(SCHEMAS + name));
-      discriminator.mapping(alternative.name(), SCHEMAS + name);
+      discriminator.mapping(alternative.name(), SCHEMAS + alternative.value().getCanonicalName());
     }
-    schemas.put(OrderBlocker.class.getCanonicalName(), reason);
     Schema<?> order = existing(schemas, OrderDetails.class.getCanonicalName());
-    existing(order.getProperties(), "waitsFor")
-        .setItems(new Schema<>().$ref(SCHEMAS + OrderBlocker.class.getCanonicalName()));
+    existing(order.getProperties(), "waitsFor").setItems(new Schema<>().$ref(SCHEMAS + reason));
   }
 
   private static Schema<?> existing(Map<String, Schema> schemas, String name) {
@@ -266,6 +259,9 @@ class ApiDescription {
     Schema<?> result =
         property.get$ref() == null ? property : new Schema<>().allOf(List.of(property));
     result.setDescription(description);
+    if ("duration".equals(result.getFormat())) {
+      result.setFormat(null); // In JSON Schema, a duration has no fractions of seconds.
+    }
     result.setNullable(isNullable ? true : null);
     return result;
   }
@@ -299,7 +295,11 @@ class ApiDescription {
 
   private static void addLogIn(PathItem session) {
     session.getGet().setParameters(null);
-    session.getGet().setSecurity(List.of());
+    // Optional: who is not logged in may ask as well.
+    session
+        .getGet()
+        .setSecurity(
+            Stream.concat(Stream.of(new SecurityRequirement()), SECURITY.stream()).toList());
     Schema<?> form = new ObjectSchema();
     form.addProperty("username", new StringSchema());
     form.addProperty("password", new StringSchema().format("password"));
@@ -395,6 +395,9 @@ class ApiDescription {
           "204", new ApiResponse().description("Changed; nothing but its parking was known."));
     }
     PROBLEMS.forEach((status, text) -> addProblem(responses, status, text));
+    if (path.endsWith("/effect")) {
+      addProblem(responses, "409", "The pause has ended.");
+    }
     if (isChange) {
       PROBLEMS_OF_CHANGES.forEach((status, text) -> addProblem(responses, status, text));
     }

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param order the order
  * @param explanation one sentence that states what became of it and why, or what it waits for
- * @param movesBy how far its deadline still has to move because of interruptions; null if it does
- *     not
+ * @param movesBy how far its deadline still has to move because of interruptions, such as PT0.134S;
+ *     null if it does not
  * @param waitsFor what stands between it and its decision; empty if it is decided
  * @param history what has happened to it, in order
  */
