@@ -108,7 +108,8 @@ final class ReadinessCheck {
       group =
           Objects.requireNonNull(
                   scenario
-                      .admin()
+                      .kafka()
+                      .client()
                       .describeConsumerGroups(List.of(groupId))
                       .describedGroups()
                       .get(groupId))

@@ -66,7 +66,7 @@ final class Recovery {
     try {
       await(
           allReady -> {
-            now.putAll(scenario.ends(cancellations));
+            now.putAll(scenario.kafka().ends(cancellations));
             now.forEach(before::putIfAbsent);
             return before.entrySet().stream()
                 .allMatch(

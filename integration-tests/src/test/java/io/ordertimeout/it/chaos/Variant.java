@@ -1,5 +1,6 @@
 package io.ordertimeout.it.chaos;
 
+import io.ordertimeout.it.support.KafkaAdmin;
 import io.ordertimeout.it.support.Scenario;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -56,9 +57,10 @@ record Variant(GroupProtocol protocol, int intakeThreads, boolean producersTime)
   /** Configures the topics of the scenario. */
   void configure(Scenario scenario) {
     if (producersTime) {
-      Scenario.get(
+      KafkaAdmin.get(
           scenario
-              .admin()
+              .kafka()
+              .client()
               .incrementalAlterConfigs(
                   producersTimeTopics(scenario).stream()
                       .collect(Collectors.toMap(Function.identity(), topic -> createTime())))

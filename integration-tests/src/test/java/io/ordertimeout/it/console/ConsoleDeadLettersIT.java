@@ -140,7 +140,7 @@ class ConsoleDeadLettersIT {
         .atMost(PATIENCE)
         .until(
             () ->
-                scenario.ends(scenario.allPartitions()).entrySet().stream()
+                scenario.kafka().ends(scenario.allPartitions()).entrySet().stream()
                     .filter(end -> end.getKey().topic().equals(letters))
                     .mapToLong(Map.Entry::getValue)
                     .sum(),

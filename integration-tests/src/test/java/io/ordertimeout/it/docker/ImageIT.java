@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.embedded.Ports;
 import io.ordertimeout.it.support.ChildProcess;
+import io.ordertimeout.it.support.KafkaAdmin;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.Shop;
@@ -176,14 +177,17 @@ class ImageIT {
             "order-closed.dlt");
 
     static DefaultTopics create(Scenario scenario) {
-      scenario.createTopics(
-          NAMES.stream()
-              .map(
-                  name ->
-                      new NewTopic(name, Scenario.PARTITIONS, (short) 1)
-                          .configs(
-                              Map.of(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "LogAppendTime")))
-              .toList());
+      scenario
+          .kafka()
+          .createTopics(
+              NAMES.stream()
+                  .map(
+                      name ->
+                          new NewTopic(name, Scenario.PARTITIONS, (short) 1)
+                              .configs(
+                                  Map.of(
+                                      TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "LogAppendTime")))
+                  .toList());
       return new DefaultTopics(scenario);
     }
 
@@ -199,7 +203,7 @@ class ImageIT {
 
     @Override
     public void close() {
-      Scenario.get(scenario.admin().deleteTopics(NAMES).all());
+      KafkaAdmin.get(scenario.kafka().client().deleteTopics(NAMES).all());
     }
   }
 }

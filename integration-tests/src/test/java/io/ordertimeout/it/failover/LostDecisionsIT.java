@@ -273,7 +273,7 @@ class LostDecisionsIT extends FailoverFixture {
       pair().cutReplication();
       cancel("order");
       scenario().awaitQuiet();
-      scenario().deleteRecords(cancellations());
+      scenario().kafka().deleteRecords(cancellations());
 
       pair().crashPrimary();
       pair().promote();
@@ -297,7 +297,7 @@ class LostDecisionsIT extends FailoverFixture {
       PublishedEvent published = cancel("order");
       scenario().awaitQuiet();
       awaitReflected();
-      scenario().deleteRecords(cancellations());
+      scenario().kafka().deleteRecords(cancellations());
       pair().cutReplication();
       pay(unpaid);
       awaitStates(unpaid, "PAID");
@@ -331,7 +331,7 @@ class LostDecisionsIT extends FailoverFixture {
 
   /** Waits until Postgres reflects all that was published. */
   private void awaitReflected() {
-    awaitPositions("published_position", scenario().ends(cancellations()));
+    awaitPositions("published_position", scenario().kafka().ends(cancellations()));
   }
 
   /** The partitions of the published cancellations. */

@@ -21,7 +21,7 @@ class TopicsIT {
   void missingTopicsAreNamedAndPreventTheStart() {
     try (Scenario scenario = Scenario.unprepared()) {
       TopicNames topics = scenario.topics();
-      scenario.createTopics(List.of(new NewTopic(topics.created(), 3, (short) 1)));
+      scenario.kafka().createTopics(List.of(new NewTopic(topics.created(), 3, (short) 1)));
 
       assertThatThrownBy(scenario::startService)
           .rootCause()
@@ -38,11 +38,13 @@ class TopicsIT {
   void differentPartitionCountsOfInputTopicsAreReportedAndPreventTheStart() {
     try (Scenario scenario = Scenario.unprepared()) {
       TopicNames topics = scenario.topics();
-      scenario.createTopics(
-          List.of(
-              new NewTopic(topics.created(), 3, (short) 1),
-              new NewTopic(topics.paid(), 4, (short) 1),
-              new NewTopic(topics.closed(), 3, (short) 1)));
+      scenario
+          .kafka()
+          .createTopics(
+              List.of(
+                  new NewTopic(topics.created(), 3, (short) 1),
+                  new NewTopic(topics.paid(), 4, (short) 1),
+                  new NewTopic(topics.closed(), 3, (short) 1)));
 
       assertThatThrownBy(() -> scenario.startService("order-timeout.topics.create-missing", "true"))
           .rootCause()
@@ -72,7 +74,7 @@ class TopicsIT {
   void missingTopicsGetThePartitionCountOfExistingInputs() {
     try (Scenario scenario = Scenario.unprepared()) {
       TopicNames topics = scenario.topics();
-      scenario.createTopics(List.of(new NewTopic(topics.paid(), 2, (short) 1)));
+      scenario.kafka().createTopics(List.of(new NewTopic(topics.paid(), 2, (short) 1)));
       try (Service service = scenario.startService("order-timeout.topics.create-missing", "true")) {
         awaitPartitionCounts(scenario, 2);
         assertThat(service.counter("order.timeout.events")).isZero();

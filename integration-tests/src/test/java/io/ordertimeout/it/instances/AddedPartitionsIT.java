@@ -3,6 +3,7 @@ package io.ordertimeout.it.instances;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.ordertimeout.it.support.KafkaAdmin;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.Shop;
@@ -138,9 +139,10 @@ class AddedPartitionsIT {
   }
 
   private void addPartitions(Collection<String> topics) {
-    Scenario.get(
+    KafkaAdmin.get(
         scenario
-            .admin()
+            .kafka()
+            .client()
             .createPartitions(
                 topics.stream()
                     .collect(

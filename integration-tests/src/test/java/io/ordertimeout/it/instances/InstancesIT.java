@@ -7,6 +7,7 @@ import io.ordertimeout.embedded.Ports;
 import io.ordertimeout.it.support.Guests;
 import io.ordertimeout.it.support.Instance;
 import io.ordertimeout.it.support.Interceptors;
+import io.ordertimeout.it.support.KafkaAdmin;
 import io.ordertimeout.it.support.LogCapture;
 import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
@@ -172,7 +173,8 @@ class InstancesIT {
   }
 
   private List<String> members() {
-    return Scenario.get(scenario.admin().describeConsumerGroups(List.of(scenario.name())).all())
+    return KafkaAdmin.get(
+            scenario.kafka().client().describeConsumerGroups(List.of(scenario.name())).all())
         .values()
         .stream()
         .flatMap(group -> group.members().stream())
@@ -334,9 +336,10 @@ class InstancesIT {
     ConfigResource group = new ConfigResource(ConfigResource.Type.GROUP, scenario.name());
     ConfigEntry setting =
         new ConfigEntry("consumer.session.timeout.ms", String.valueOf(timeout.toMillis()));
-    Scenario.get(
+    KafkaAdmin.get(
         scenario
-            .admin()
+            .kafka()
+            .client()
             .incrementalAlterConfigs(
                 Map.of(group, List.of(new AlterConfigOp(setting, AlterConfigOp.OpType.SET))))
             .all());

@@ -71,7 +71,7 @@ class DeadLettersIT {
   }
 
   private long payments() {
-    return scenario.ends(scenario.allPartitions()).entrySet().stream()
+    return scenario.kafka().ends(scenario.allPartitions()).entrySet().stream()
         .filter(end -> end.getKey().topic().equals(topics.paid()))
         .mapToLong(Map.Entry::getValue)
         .sum();

@@ -59,10 +59,12 @@ public final class Oracle implements AutoCloseable {
     this.records = new ObservedRecords(scenario.topics());
     this.reader =
         CommittedRecordReader.start(scenario.bootstrapServers(), scenario.allPartitions(), records);
-    scenario.createTopics(
-        List.of(
-            new NewTopic(clockTopic(), Optional.of(1), Optional.empty())
-                .configs(Map.of(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "LogAppendTime"))));
+    scenario
+        .kafka()
+        .createTopics(
+            List.of(
+                new NewTopic(clockTopic(), Optional.of(1), Optional.empty())
+                    .configs(Map.of(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "LogAppendTime"))));
     checkClocks("at the start");
   }
 
@@ -175,7 +177,10 @@ public final class Oracle implements AutoCloseable {
     Map<TopicPartition, Long> inputs = retrying("input offsets", end, scenario::inputEnds);
     UnfinishedWork unfinished = awaitQuiet(inputs, orderIdPrefix, end);
     Map<TopicPartition, Long> all =
-        retrying("end offsets", end.plusSeconds(30), () -> scenario.ends(scenario.allPartitions()));
+        retrying(
+            "end offsets",
+            end.plusSeconds(30),
+            () -> scenario.kafka().ends(scenario.allPartitions()));
     until("all topics to be read", end.plusSeconds(60), () -> reader.hasRead(all));
     Verdict verdict = verdict(orderId -> orderId.startsWith(orderIdPrefix));
     if (!unfinished.isNone()) {

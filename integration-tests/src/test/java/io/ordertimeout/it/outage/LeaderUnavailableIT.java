@@ -7,6 +7,7 @@ import io.ordertimeout.embedded.EmbeddedKafka;
 import io.ordertimeout.embedded.EmbeddedPlatform;
 import io.ordertimeout.it.support.Instance;
 import io.ordertimeout.it.support.Interceptors;
+import io.ordertimeout.it.support.KafkaAdmin;
 import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
@@ -341,9 +342,10 @@ class LeaderUnavailableIT {
   }
 
   private void move(TopicPartition partition, List<Integer> replicas) {
-    Scenario.get(
+    KafkaAdmin.get(
         scenario
-            .admin()
+            .kafka()
+            .client()
             .alterPartitionReassignments(
                 Map.of(partition, Optional.of(new NewPartitionReassignment(replicas))))
             .all());
@@ -357,9 +359,9 @@ class LeaderUnavailableIT {
   }
 
   private TopicDescription describe(String topic) {
-    return Scenario.get(
+    return KafkaAdmin.get(
         Objects.requireNonNull(
-            scenario.admin().describeTopics(List.of(topic)).topicNameValues().get(topic)));
+            scenario.kafka().client().describeTopics(List.of(topic)).topicNameValues().get(topic)));
   }
 
   private static void start(EmbeddedKafka broker) {

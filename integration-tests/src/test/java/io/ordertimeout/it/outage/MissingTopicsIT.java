@@ -43,7 +43,7 @@ class MissingTopicsIT {
       for (int i = 0; i < ROUNDS; i++) {
         scenario.passDeadline("cancelled-" + i, 0);
       }
-      scenario.deleteTopic(topics.conflict());
+      scenario.kafka().deleteTopic(topics.conflict());
 
       for (int i = 0; i < ROUNDS; i++) {
         scenario.pay("cancelled-" + i, 0);
@@ -70,7 +70,7 @@ class MissingTopicsIT {
     String deadLetters = TopicNames.deadLetters(topics.created());
     try (Service service = scenario.startService()) {
       scenario.createPending("first", 0);
-      scenario.deleteTopic(deadLetters);
+      scenario.kafka().deleteTopic(deadLetters);
 
       scenario.create("before", 0, Scenario.in(Duration.ofHours(1)));
       for (int i = 0; i < BAD_RECORDS; i++) {
@@ -114,11 +114,11 @@ class MissingTopicsIT {
   }
 
   private void create(String topic) {
-    scenario.createTopics(List.of(new NewTopic(topic, Scenario.PARTITIONS, (short) 1)));
+    scenario.kafka().createTopics(List.of(new NewTopic(topic, Scenario.PARTITIONS, (short) 1)));
   }
 
   private long records(String topic) {
-    return scenario.ends(Scenario.partitions(List.of(topic))).values().stream()
+    return scenario.kafka().ends(Scenario.partitions(List.of(topic))).values().stream()
         .mapToLong(Long::longValue)
         .sum();
   }

@@ -1,6 +1,7 @@
 package io.ordertimeout.it.safeguard;
 
 import io.ordertimeout.it.support.Interceptors;
+import io.ordertimeout.it.support.KafkaAdmin;
 import io.ordertimeout.it.support.Scenario;
 import java.util.List;
 import java.util.Map;
@@ -93,9 +94,10 @@ final class WatermarkQuestion {
             .collect(Collectors.toMap(Function.identity(), partition -> OffsetSpec.latest()));
     ListOffsetsResult answer =
         scenario
-            .admin()
+            .kafka()
+            .client()
             .listOffsets(settling, new ListOffsetsOptions(IsolationLevel.READ_UNCOMMITTED));
-    Scenario.get(answer.all());
+    KafkaAdmin.get(answer.all());
     return answer;
   }
 

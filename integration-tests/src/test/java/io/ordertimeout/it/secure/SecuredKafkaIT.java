@@ -7,6 +7,7 @@ import io.netty.pkitesting.X509Bundle;
 import io.ordertimeout.embedded.EmbeddedKafka;
 import io.ordertimeout.embedded.Ports;
 import io.ordertimeout.it.kubernetes.Chart;
+import io.ordertimeout.it.support.KafkaAdmin;
 import io.ordertimeout.it.support.LogCapture;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
@@ -338,7 +339,7 @@ class SecuredKafkaIT {
         }
       }
     }
-    Scenario.get(scenario.admin().createAcls(rights).all());
+    KafkaAdmin.get(scenario.kafka().client().createAcls(rights).all());
   }
 
   private static AclOperation operation(String strimzi) {
@@ -386,9 +387,10 @@ class SecuredKafkaIT {
 
   /** Changes the password that the broker expects. */
   private static void changePassword(Scenario scenario, String password) {
-    Scenario.get(
+    KafkaAdmin.get(
         scenario
-            .admin()
+            .kafka()
+            .client()
             .alterUserScramCredentials(
                 List.of(
                     new UserScramCredentialUpsertion(

@@ -135,7 +135,7 @@ class StatementCostIT {
         service.awaitReady(true);
         exercise(scenario, service, "planned");
         scenario.awaitQuiet();
-        scenario.deleteTopic(scenario.topics().conflict());
+        scenario.kafka().deleteTopic(scenario.topics().conflict());
         insertOrders(database, 0, FEW);
         insertUnpublished(database, FEW / 2);
         costs.reset(database);

@@ -15,25 +15,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.ExecutionException;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.AdminClientConfig;
-import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
-import org.apache.kafka.clients.admin.MemberDescription;
 import org.apache.kafka.clients.admin.NewTopic;
-import org.apache.kafka.clients.admin.OffsetSpec;
-import org.apache.kafka.clients.admin.RecordsToDelete;
-import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.TopicConfig;
-import org.apache.kafka.common.errors.InvalidReplicationFactorException;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
@@ -58,7 +46,7 @@ public final class Scenario implements AutoCloseable {
   private final String name;
   private final TopicNames topics;
   private final Database database;
-  private final Admin admin;
+  private final KafkaAdmin kafka;
   private final Shop shop;
   private final Outcomes outcomes;
 
@@ -77,9 +65,7 @@ public final class Scenario implements AutoCloseable {
         prepared == Prepared.TOPICS_AND_TABLES
             ? Database.create(environment, name)
             : Database.createEmpty(environment, name);
-    this.admin =
-        Admin.create(
-            Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, environment.bootstrapServers()));
+    this.kafka = new KafkaAdmin(environment.bootstrapServers());
     boolean hasTopics = prepared != Prepared.NOTHING;
     if (hasTopics) {
       createTopics();
@@ -130,7 +116,7 @@ public final class Scenario implements AutoCloseable {
                 all.add(
                     newTopic(letters)
                         .configs(Map.of(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, "2097152"))));
-    createTopics(all);
+    kafka.createTopics(all);
   }
 
   /** With as many replicas as is the brokers' default. */
@@ -138,68 +124,19 @@ public final class Scenario implements AutoCloseable {
     return new NewTopic(topic, Optional.of(PARTITIONS), Optional.empty());
   }
 
-  public void createTopics(Collection<NewTopic> newTopics) {
-    // On an overloaded machine the controller may consider the broker dead for a moment.
-    await("an available broker").atMost(PATIENCE).until(() -> isCreated(newTopics));
-    // The broker learns of them a moment after the controller.
-    List<String> names = newTopics.stream().map(NewTopic::name).toList();
-    await("the topics")
-        .atMost(PATIENCE)
-        .ignoreExceptions()
-        .until(() -> get(admin.describeTopics(names).allTopicNames()).size() == names.size());
-  }
-
-  private boolean isCreated(Collection<NewTopic> newTopics) {
-    try {
-      get(admin.createTopics(newTopics).all());
-      return true;
-    } catch (IllegalStateException e) {
-      if (e.getCause() instanceof InvalidReplicationFactorException) {
-        return false;
-      }
-      throw e;
-    }
-  }
-
-  /** Deletes a topic; returns when it is gone. */
-  public void deleteTopic(String topic) {
-    get(admin.deleteTopics(List.of(topic)).all());
-    await(topic + " to be gone")
-        .atMost(PATIENCE)
-        .until(() -> !get(admin.listTopics().names()).contains(topic));
-  }
-
-  /** Deletes all records of partitions, as Kafka does after their retention. */
-  public void deleteRecords(Collection<TopicPartition> partitions) {
-    Map<TopicPartition, RecordsToDelete> all =
-        ends(partitions).entrySet().stream()
-            .collect(
-                Collectors.toMap(
-                    Map.Entry::getKey, end -> RecordsToDelete.beforeOffset(end.getValue())));
-    get(admin.deleteRecords(all).all());
+  /** The administration of the scenario's Kafka. */
+  public KafkaAdmin kafka() {
+    return kafka;
   }
 
   /** The ids of the service's consumers in their first group; a new consumer gets a new id. */
   public Set<String> groupMembers() {
-    return get(admin.describeConsumerGroups(List.of(name)).all()).values().stream()
-        .flatMap(group -> group.members().stream())
-        .map(MemberDescription::consumerId)
-        .collect(Collectors.toSet());
+    return kafka.members(name);
   }
 
   /** The numbers of partitions of the scenario's topics, as far as they exist. */
   public Map<String, Integer> partitionCounts() {
-    Set<String> existing = get(admin.listTopics().names());
-    List<String> own = existing.stream().filter(topic -> topic.startsWith(name)).toList();
-    return get(admin.describeTopics(own).allTopicNames()).entrySet().stream()
-        .collect(
-            Collectors.toMap(
-                Map.Entry::getKey, description -> description.getValue().partitions().size()));
-  }
-
-  /** A client for the administration of Kafka. */
-  public Admin admin() {
-    return admin;
+    return kafka.partitionCounts(name);
   }
 
   /** Publishes a created order in the given partition; returns when it is in Kafka. */
@@ -381,7 +318,7 @@ public final class Scenario implements AutoCloseable {
     Map<TopicPartition, Long> ends = inputEnds();
     await("offsets").atMost(PATIENCE).until(() -> committed(ends));
     await("outbox").atMost(PATIENCE).until(() -> database.outboxRows() == 0);
-    Map<TopicPartition, Long> published = ends(outputs());
+    Map<TopicPartition, Long> published = kafka.ends(outputs());
     await("outcomes").atMost(PATIENCE).until(() -> outcomes.hasRead(published));
   }
 
@@ -400,27 +337,12 @@ public final class Scenario implements AutoCloseable {
 
   /** Whether the service has committed all records below those offsets. */
   public boolean committed(Map<TopicPartition, Long> ends) {
-    Map<TopicPartition, OffsetAndMetadata> committed =
-        get(admin.listConsumerGroupOffsets(groupId()).partitionsToOffsetAndMetadata());
-    return ends.entrySet().stream()
-        .allMatch(
-            end -> {
-              OffsetAndMetadata offset = committed.get(end.getKey());
-              return offset != null && offset.offset() >= end.getValue();
-            });
+    return kafka.committed(groupId(), ends);
   }
 
   /** How many records below those offsets the service has not committed. */
   public long uncommitted(Map<TopicPartition, Long> ends) {
-    Map<TopicPartition, OffsetAndMetadata> committed =
-        get(admin.listConsumerGroupOffsets(groupId()).partitionsToOffsetAndMetadata());
-    return ends.entrySet().stream()
-        .mapToLong(
-            end -> {
-              OffsetAndMetadata offset = committed.get(end.getKey());
-              return Math.max(0, end.getValue() - (offset == null ? 0 : offset.offset()));
-            })
-        .sum();
+    return kafka.uncommitted(groupId(), ends);
   }
 
   /** The consumer group of the services, which leave a group whose coordinator does not work. */
@@ -441,24 +363,7 @@ public final class Scenario implements AutoCloseable {
 
   /** The end offsets of the input topics. */
   public Map<TopicPartition, Long> inputEnds() {
-    return ends(partitions(topics.inputs()));
-  }
-
-  /** The end offsets of partitions. */
-  public Map<TopicPartition, Long> ends(Collection<TopicPartition> partitions) {
-    return get(
-            admin
-                .listOffsets(
-                    partitions.stream()
-                        .collect(Collectors.toMap(Function.identity(), p -> OffsetSpec.latest())))
-                .all())
-        .entrySet()
-        .stream()
-        .collect(Collectors.toMap(Map.Entry::getKey, end -> offset(end.getValue())));
-  }
-
-  private static long offset(ListOffsetsResultInfo info) {
-    return info.offset();
+    return kafka.ends(partitions(topics.inputs()));
   }
 
   private Collection<TopicPartition> outputs() {
@@ -484,23 +389,11 @@ public final class Scenario implements AutoCloseable {
         .toList();
   }
 
-  /** Waits for the result of a request to Kafka. */
-  public static <T> T get(KafkaFuture<T> answer) {
-    try {
-      return answer.get();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException(e);
-    } catch (ExecutionException e) {
-      throw new IllegalStateException("Kafka refused", e.getCause());
-    }
-  }
-
   @Override
   public void close() {
     outcomes.close();
     shop.close();
-    admin.close();
+    kafka.close();
     database.drop();
   }
 }

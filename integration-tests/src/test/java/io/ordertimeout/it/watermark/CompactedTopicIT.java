@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.support.Database;
+import io.ordertimeout.it.support.KafkaAdmin;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.Shop;
@@ -90,9 +91,10 @@ class CompactedTopicIT {
   }
 
   private void compactPayments() {
-    Scenario.get(
+    KafkaAdmin.get(
         scenario
-            .admin()
+            .kafka()
+            .client()
             .incrementalAlterConfigs(
                 Map.of(
                     new ConfigResource(ConfigResource.Type.TOPIC, topics.paid()),
@@ -125,13 +127,14 @@ class CompactedTopicIT {
             () -> {
               // Only a record that comes after a segment's time rolls it.
               scenario.pay("again", 0);
-              return records() < scenario.ends(List.of(payments)).getOrDefault(payments, 0L) / 2;
+              return records()
+                  < scenario.kafka().ends(List.of(payments)).getOrDefault(payments, 0L) / 2;
             });
   }
 
   /** The number of payments that are left. */
   private long records() {
-    long end = scenario.ends(List.of(payments)).getOrDefault(payments, 0L);
+    long end = scenario.kafka().ends(List.of(payments)).getOrDefault(payments, 0L);
     try (Consumer<byte[], byte[]> consumer =
         new KafkaConsumer<>(
             Map.of(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, scenario.bootstrapServers()),

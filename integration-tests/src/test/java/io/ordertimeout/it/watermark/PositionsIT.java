@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.support.Database;
 import io.ordertimeout.it.support.Interceptors;
+import io.ordertimeout.it.support.KafkaAdmin;
 import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
@@ -47,7 +48,7 @@ class PositionsIT {
     registerAndStop("paid", "unpaid");
     scenario.pay("paid", 0);
     database.makePendingDue();
-    moveOffsets(scenario.ends(scenario.allPartitions()));
+    moveOffsets(scenario.kafka().ends(scenario.allPartitions()));
 
     try (Service service = scenario.startService()) {
       scenario.awaitState("paid", "PAID");
@@ -91,7 +92,7 @@ class PositionsIT {
     registerAndStop("paid", "unpaid");
     scenario.pay("paid", 0);
     database.makePendingDue();
-    Scenario.get(scenario.admin().deleteConsumerGroups(List.of(scenario.name())).all());
+    KafkaAdmin.get(scenario.kafka().client().deleteConsumerGroups(List.of(scenario.name())).all());
 
     // Without stored positions the service would begin at the time of its start.
     try (Service service = scenario.startService("order-timeout.intake.start-back", "0s")) {
@@ -272,9 +273,10 @@ class PositionsIT {
         .ignoreExceptions()
         .until(
             () -> {
-              Scenario.get(
+              KafkaAdmin.get(
                   scenario
-                      .admin()
+                      .kafka()
+                      .client()
                       .alterConsumerGroupOffsets(
                           scenario.name(),
                           offsets.entrySet().stream()
@@ -289,11 +291,11 @@ class PositionsIT {
   }
 
   private void deletePayments(int partition) {
-    scenario.deleteRecords(List.of(new TopicPartition(topics.paid(), partition)));
+    scenario.kafka().deleteRecords(List.of(new TopicPartition(topics.paid(), partition)));
   }
 
   private void recreate(String topic) {
-    scenario.deleteTopic(topic);
-    scenario.createTopics(List.of(new NewTopic(topic, Scenario.PARTITIONS, (short) 1)));
+    scenario.kafka().deleteTopic(topic);
+    scenario.kafka().createTopics(List.of(new NewTopic(topic, Scenario.PARTITIONS, (short) 1)));
   }
 }
