@@ -36,7 +36,7 @@ final class SchemaRegistryServer implements AutoCloseable {
         new SchemaRegistryServer(
             HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0));
     registry.server.createContext(BY_ID, registry::answerById);
-    registry.server.createContext(SUBJECTS, registry::answerRegistration);
+    registry.server.createContext(SUBJECTS, registry::answerSubject);
     registry.server.start();
     return registry;
   }
@@ -68,14 +68,22 @@ final class SchemaRegistryServer implements AutoCloseable {
     isReadOnly = readOnly;
   }
 
-  private void answerRegistration(HttpExchange exchange) throws IOException {
-    String subject = exchange.getRequestURI().getPath().split("/", -1)[2];
+  private void answerSubject(HttpExchange exchange) throws IOException {
+    String[] path = exchange.getRequestURI().getPath().split("/", -1);
+    String subject = path[2];
     String schema =
         JsonMapper.shared()
             .readTree(exchange.getRequestBody().readAllBytes())
             .path("schema")
             .stringValue();
-    if (isReadOnly) {
+    boolean isLookUp = path.length == 3;
+    if (isLookUp) {
+      answer(
+          exchange,
+          404,
+          Map.of(
+              "message", "No artifact with ID '" + subject + "' was found.", "error_code", 40401));
+    } else if (isReadOnly) {
       answer(exchange, 503, Map.of("message", "no leader", "error_code", 50003));
     } else {
       int id = register(new Schema.Parser().parse(schema));

@@ -108,14 +108,15 @@ final class DeserializedValues implements ValueDecoder {
   }
 
   @Override
-  public JsonNode decode(String topic, Headers headers, byte[] value, JsonMapper json)
+  public DecodedValue decode(String topic, Headers headers, byte[] value, JsonMapper json)
       throws UnusableRecordException {
     try {
       Object result;
       synchronized (deserializer) {
         result = with(classes, () -> deserializer.deserialize(topic, headers, value));
       }
-      return tree(result, json);
+      String type = result instanceof IndexedRecord avro ? avro.getSchema().getFullName() : null;
+      return new DecodedValue(tree(result, json), type);
     } catch (RuntimeException | StackOverflowError e) {
       RetriableException outage = outage(e);
       if (outage != null) {

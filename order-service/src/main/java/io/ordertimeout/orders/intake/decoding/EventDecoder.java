@@ -187,7 +187,7 @@ public final class EventDecoder {
     byte[] key = record.key();
     if (key != null && format.encoding.equals(Encodings.AVRO) && AvroDecoder.isFramed(key)) {
       try {
-        return RecordKey.orderId(decoders.avro(key));
+        return RecordKey.orderId(decoders.avro(key).tree());
       } catch (UnusableRecordException e) {
         return null;
       }

@@ -11,7 +11,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** How records contain events. */
 enum RecordFormat {
 
-  /** The value is the event. */
+  /** The value is the event; the type of a record of Avro is the full name of its schema. */
   PLAIN {
     @Override
     @Nullable ExtractedEvent extract(
@@ -19,7 +19,8 @@ enum RecordFormat {
         ValueDecoder values,
         JsonMapper json)
         throws UnusableRecordException {
-      return new ExtractedEvent(object(parse(record, values, json)), null, false);
+      DecodedValue value = parse(record, values, json);
+      return new ExtractedEvent(object(value.tree()), value.type(), false);
     }
   },
 
@@ -36,9 +37,9 @@ enum RecordFormat {
         throws UnusableRecordException {
       if (header(record, "ce_specversion") != null) {
         return new ExtractedEvent(
-            object(parse(record, values, json)), header(record, "ce_type"), false);
+            object(parse(record, values, json).tree()), header(record, "ce_type"), false);
       }
-      JsonNode envelope = object(parse(record, values, json));
+      JsonNode envelope = object(parse(record, values, json).tree());
       if (!envelope.path("specversion").isString()) {
         throw new UnusableRecordException(
             "neither a header ce_specversion nor a field specversion: it is no CloudEvent");
@@ -73,7 +74,7 @@ enum RecordFormat {
       if (record.value() == null) {
         return null;
       }
-      JsonNode change = payload(object(parse(record, values, json)));
+      JsonNode change = payload(object(parse(record, values, json).tree()));
       JsonNode operation = change.path("op");
       return switch (operation.asString("")) {
         case "c", "u", "r" -> new ExtractedEvent(object(change.path("after")), null, true);
@@ -96,7 +97,7 @@ enum RecordFormat {
         ValueDecoder values,
         JsonMapper json)
         throws UnusableRecordException {
-      JsonNode value = parse(record, values, json);
+      JsonNode value = parse(record, values, json).tree();
       JsonNode payload = value.isObject() ? payload(value) : value;
       JsonNode event =
           payload.isString() ? ValueDecoder.json(utf8(payload.stringValue()), json) : payload;
@@ -133,7 +134,7 @@ enum RecordFormat {
         : value;
   }
 
-  private static JsonNode parse(
+  private static DecodedValue parse(
       ConsumerRecord<byte @Nullable [], byte @Nullable []> record,
       ValueDecoder values,
       JsonMapper json)

@@ -17,7 +17,7 @@ interface ValueDecoder {
    * @param json parses what is JSON
    * @throws RetriableException if it cannot be decoded at present, whatever its content
    */
-  JsonNode decode(String topic, Headers headers, byte[] value, JsonMapper json)
+  DecodedValue decode(String topic, Headers headers, byte[] value, JsonMapper json)
       throws UnusableRecordException;
 
   /** Parses JSON. */

@@ -4,8 +4,8 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.OrderTimeoutProperties.Encodings;
 import io.ordertimeout.orders.platform.avro.AvroDecoder;
 import io.ordertimeout.orders.platform.avro.UnusableAvroException;
+import org.apache.avro.Schema;
 import org.springframework.stereotype.Component;
-import tools.jackson.databind.JsonNode;
 
 /** The decoders of values, by encoding. Thread-safe. */
 @Component
@@ -26,16 +26,18 @@ final class ValueDecoders {
    */
   ValueDecoder of(String encoding) {
     return switch (encoding) {
-      case Encodings.JSON -> (topic, headers, value, json) -> ValueDecoder.json(value, json);
+      case Encodings.JSON ->
+          (topic, headers, value, json) -> new DecodedValue(ValueDecoder.json(value, json), null);
       case Encodings.AVRO -> (topic, headers, value, json) -> avro(value);
       default -> DeserializedValues.of(encoding, deserializer);
     };
   }
 
   /** Decodes bytes in Avro. */
-  JsonNode avro(byte[] bytes) throws UnusableRecordException {
+  DecodedValue avro(byte[] bytes) throws UnusableRecordException {
     try {
-      return avro.decode(bytes);
+      Schema schema = avro.schema(bytes);
+      return new DecodedValue(AvroDecoder.decode(schema, bytes), schema.getFullName());
     } catch (UnusableAvroException e) {
       throw new UnusableRecordException("the value is not usable Avro: " + e.getMessage());
     }

@@ -52,15 +52,13 @@ public final class AvroDecoder {
   }
 
   /**
-   * Decodes a value as a tree: times as ISO-8601, decimals exactly, enums and UUIDs as text.
+   * Returns the schema of a value.
    *
    * @throws UnusableAvroException if it is not such a value, or has no usable schema
    * @throws RetriableException if its schema cannot be requested at present
    */
-  public JsonNode decode(byte[] framed) throws UnusableAvroException {
-    ByteBuffer data = data(framed);
-    Schema schema = registry.schema(data.getInt());
-    return new AvroReader(data).read(schema);
+  public Schema schema(byte[] framed) throws UnusableAvroException {
+    return registry.schema(data(framed).getInt());
   }
 
   private static ByteBuffer data(byte[] framed) throws UnusableAvroException {
@@ -81,7 +79,8 @@ public final class AvroDecoder {
   }
 
   /**
-   * Decodes a value as a tree by a schema that is known, whatever the id says.
+   * Decodes a value by a schema, whatever id it has, as a tree: times as ISO-8601, decimals
+   * exactly, enums and UUIDs as text.
    *
    * @throws UnusableAvroException if it is not such a value, or does not have that schema
    */

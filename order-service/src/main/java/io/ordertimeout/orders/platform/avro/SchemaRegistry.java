@@ -154,28 +154,28 @@ public final class SchemaRegistry {
     if (response.statusCode() == OK && answer.path("schema").isString()) {
       return answer;
     }
-    // Any other 404 may come from a gateway, or be due to a wrong URL.
-    if (response.statusCode() == NOT_FOUND
-        && UNKNOWN.contains(answer.path("error_code").asInt(0))) {
+    if (isUnknown(response)) {
       throw new UnusableAvroException("the schema registry does not know " + path);
     }
     throw unavailable("answered with status " + response.statusCode());
   }
 
   /**
-   * Registers a schema, which has no effect if it is registered already.
+   * Registers a schema unless the subject already has it, for which it suffices to have the
+   * permission to read.
    *
    * @return completes with the schema's id, or with a {@link SchemaRegistryUnavailableException} if
    *     the registry does not answer, or with another exception if it refuses the schema
    */
   public CompletableFuture<Integer> register(String subject, Schema schema) {
+    String path = "/subjects/" + encoded(subject);
     String body = JSON.writeValueAsString(Map.of("schema", schema.toString()));
-    HttpRequest request =
-        request("/subjects/" + encoded(subject) + "/versions")
-            .header("Content-Type", "application/vnd.schemaregistry.v1+json")
-            .POST(BodyPublishers.ofString(body))
-            .build();
-    return send(request)
+    return post(path, body)
+        .thenCompose(
+            found ->
+                isUnknown(found)
+                    ? post(path + "/versions", body)
+                    : CompletableFuture.completedFuture(found))
         .handle(
             (response, failure) -> {
               if (failure != null) {
@@ -192,6 +192,20 @@ public final class SchemaRegistry {
               }
               throw unavailable("answered with status " + response.statusCode());
             });
+  }
+
+  private CompletableFuture<HttpResponse<byte[]>> post(String path, String body) {
+    return send(
+        request(path)
+            .header("Content-Type", "application/vnd.schemaregistry.v1+json")
+            .POST(BodyPublishers.ofString(body))
+            .build());
+  }
+
+  /** Any other 404 may come from a gateway, or be due to a wrong URL. */
+  private static boolean isUnknown(HttpResponse<byte[]> response) {
+    return response.statusCode() == NOT_FOUND
+        && UNKNOWN.contains(json(response.body()).path("error_code").asInt(0));
   }
 
   private HttpRequest.Builder request(String path) {

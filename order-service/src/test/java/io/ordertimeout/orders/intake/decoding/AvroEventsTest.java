@@ -48,6 +48,7 @@ class AvroEventsTest {
 
   private static final Schema ORDER =
       SchemaBuilder.record("Order")
+          .namespace("shop")
           .fields()
           .requiredLong("orderId")
           .name("createdAt")
@@ -137,6 +138,22 @@ class AvroEventsTest {
     assertThat(order.deadline()).isEqualTo(Instant.parse("2026-05-01T12:03:20Z"));
     assertThat(order.channel()).isEqualTo("web");
     assertThat(order.amount()).isEqualTo(new Amount(new BigDecimal("12.50"), "EUR"));
+  }
+
+  @Example
+  void theTypeOfARecordIsTheNameOfItsSchema() {
+    settings.put("order-timeout.topics.paid", "order-created");
+    settings.put("order-timeout.intake.types.created", "shop.Order");
+    settings.put("order-timeout.intake.types.paid", "Key");
+
+    assertOrder(decode("order-created", utf8("4711"), RegistryServer.framed(1, ORDER, EVENT)));
+    settings.put("order-timeout.intake.fields.order-id", "id");
+    assertThat(
+            decode(
+                "order-created",
+                utf8("5"),
+                RegistryServer.framed(3, KEY, new GenericRecordBuilder(KEY).set("id", 5L).build())))
+        .isInstanceOf(DecodedRecord.Settled.class);
   }
 
   @Example

@@ -19,6 +19,7 @@ import javax.tools.ToolProvider;
 import org.apache.avro.Schema;
 import org.apache.avro.SchemaBuilder;
 import org.apache.avro.generic.GenericRecordBuilder;
+import org.apache.avro.generic.IndexedRecord;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.SerializationException;
@@ -32,7 +33,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.diagnostics.FailureAnalysis;
-import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 class DeserializedValuesTest {
@@ -81,7 +81,10 @@ class DeserializedValuesTest {
   void everyKindOfResultIsATree(Object value) throws UnusableRecordException {
     result = () -> value;
 
-    assertThat(decode(choosing())).isEqualTo(JSON.readTree("{\"orderId\":\"o\"}"));
+    assertThat(decode(choosing()))
+        .isEqualTo(
+            new DecodedValue(
+                JSON.readTree("{\"orderId\":\"o\"}"), value instanceof IndexedRecord ? "R" : null));
   }
 
   static Stream<Supplier<@Nullable Object>> faults() {
@@ -181,7 +184,7 @@ class DeserializedValuesTest {
       jar.closeEntry();
     }
 
-    assertThat(decode(values("FromJar", Map.of(), directory)))
+    assertThat(decode(values("FromJar", Map.of(), directory)).tree())
         .isEqualTo(JSON.readTree("{\"orderId\":\"o\"}"));
   }
 
@@ -205,7 +208,7 @@ class DeserializedValuesTest {
         .hasMessageContainingAll(explained);
   }
 
-  private static JsonNode decode(ValueDecoder values) throws UnusableRecordException {
+  private static DecodedValue decode(ValueDecoder values) throws UnusableRecordException {
     return values.decode("t", new RecordHeaders(), new byte[] {1}, JSON);
   }
 }

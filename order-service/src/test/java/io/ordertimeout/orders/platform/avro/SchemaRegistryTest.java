@@ -143,6 +143,14 @@ class SchemaRegistryTest {
   }
 
   @Test
+  void doesNotRegisterASchemaThatTheSubjectHas() {
+    server.answer(200, "/subjects/s-value", Map.of("id", 11, "version", 1));
+
+    assertThat(registry.register("s-value", TEXT)).succeedsWithin(PATIENCE).isEqualTo(11);
+    assertThat(server.requests()).containsExactly("/subjects/s-value");
+  }
+
+  @Test
   void registersASchema() {
     server.answer(200, "/subjects/order%20cancelled-value/versions", Map.of("id", 11));
 
@@ -173,6 +181,8 @@ class SchemaRegistryTest {
   void aRegistrationFailsDuringAnOutage() {
     server.answer(503, "/subjects/s-value/versions", Map.of());
     assertNotRegistered("answered with status 503");
+    server.answer(404, "/subjects/s-value/versions", "a page of a gateway");
+    assertNotRegistered("answered with status 404");
     server.answer(200, "/subjects/s-value/versions", Map.of());
     assertNotRegistered("answered with status 200");
     server.stop();
