@@ -7,7 +7,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The OpenAPI document, with short names and in a stable order. */
+/** The OpenAPI document, with short names, with examples, and in a stable order. */
 final class ApiDocument {
 
   private static final JsonMapper JSON =
@@ -37,7 +37,9 @@ final class ApiDocument {
           text.replace("\"" + PREFIX + name.getKey() + "\"", "\"" + PREFIX + name.getValue() + "\"")
               .replace("\"" + name.getKey() + "\":", "\"" + name.getValue() + "\":");
     }
-    return JSON.writeValueAsString(JSON.treeToValue(JSON.readTree(text), Map.class)) + "\n";
+    JsonNode result = JSON.readTree(text);
+    ApiExamples.addTo(result);
+    return JSON.writeValueAsString(JSON.treeToValue(result, Map.class)) + "\n";
   }
 
   /** The name of a type, after those of its type arguments. */

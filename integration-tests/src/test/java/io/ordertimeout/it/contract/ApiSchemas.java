@@ -78,6 +78,9 @@ final class ApiSchemas {
     if (!(node instanceof ObjectNode object)) {
       return node;
     }
+    if (object.path("$ref").isString()) {
+      return reference(object.path("$ref").asString().replaceFirst(".*/", ""));
+    }
     if (object.path("allOf").size() > 1) {
       return strict(merged(object.path("allOf")));
     }
@@ -86,6 +89,7 @@ final class ApiSchemas {
     }
     ObjectNode result = object.objectNode();
     object.properties().forEach(field -> result.set(field.getKey(), strict(field.getValue())));
+    result.remove("example");
     if (result.path("type").isString() && result.path("properties").isObject()) {
       result.put("additionalProperties", false);
     }
@@ -121,8 +125,9 @@ final class ApiSchemas {
         .properties()
         .forEach(
             entry -> {
-              ObjectNode alternative = alternatives.addObject();
-              alternative.set("$ref", entry.getValue());
+              ObjectNode alternative =
+                  reference(entry.getValue().asString().replaceFirst(".*/", ""));
+              alternatives.add(alternative);
               alternative
                   .putObject("properties")
                   .putObject(discriminator.path("propertyName").asString())
@@ -144,6 +149,23 @@ final class ApiSchemas {
         .filter(operations::containsKey)
         .findFirst()
         .orElseThrow(() -> new AssertionError("not in the document: " + method + " " + path));
+  }
+
+  /** The bodies of requests and successes, by operation and media type. */
+  Map<String, JsonNode> contents() {
+    Map<String, JsonNode> contents = new TreeMap<>();
+    operations.forEach(
+        (name, operation) -> {
+          for (String body : List.of("/requestBody", "/responses/200")) {
+            operation
+                .at(body + "/content")
+                .properties()
+                .forEach(
+                    content ->
+                        contents.put(name + body + " " + content.getKey(), content.getValue()));
+          }
+        });
+    return contents;
   }
 
   /** The schemas, by name. */
@@ -189,7 +211,7 @@ final class ApiSchemas {
   List<String> faults(String where, JsonNode schema, String json) {
     ObjectNode root = JsonMapper.shared().createObjectNode();
     root.putArray("allOf").add(strict(schema));
-    root.putObject("components").set("schemas", strict);
+    root.set("$defs", strict);
     List<String> faults = new ArrayList<>();
     REGISTRY
         .getSchema(root)
@@ -201,7 +223,7 @@ final class ApiSchemas {
     return faults;
   }
 
-  private static JsonNode reference(String schema) {
-    return JsonMapper.shared().createObjectNode().put("$ref", "#/components/schemas/" + schema);
+  private static ObjectNode reference(String schema) {
+    return JsonMapper.shared().createObjectNode().put("$ref", "#/$defs/" + schema);
   }
 }
