@@ -3,6 +3,7 @@ package io.ordertimeout.it.flow;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.ordertimeout.it.support.Http;
 import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
@@ -14,6 +15,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Base64;
 import java.util.Objects;
 import org.apache.avro.LogicalTypes;
 import org.apache.avro.Schema;
@@ -147,12 +149,7 @@ class AvroIT {
   private void assertDeadLettered() throws IOException {
     byte[] unknownSchema = framed(event(PAID, "doubtful").build());
     ByteBuffer.wrap(unknownSchema).putInt(1, 4_711);
-    Shop.await(
-        scenario
-            .shop()
-            .send(
-                new ProducerRecord<>(
-                    scenario.topics().paid(), 0, Shop.utf8("doubtful"), unknownSchema)));
+    send(scenario.topics().paid(), "doubtful", 0, unknownSchema);
 
     PublishedEvent letter =
         await("the dead letter")
@@ -172,11 +169,8 @@ class AvroIT {
     }
     create("elsewhere", 2, payBy);
     network.refuse();
-    send(
-        scenario.topics().paid(),
-        "late-paid",
-        1,
-        event(PAID_WITH_ID, "late-paid").set("paymentId", "p").build());
+    byte[] payment = framed(event(PAID_WITH_ID, "late-paid").set("paymentId", "p").build());
+    send(scenario.topics().paid(), "late-paid", 1, payment);
 
     scenario.outcomes().awaitCancelled("elsewhere");
     scenario.awaitPast(payBy.plusSeconds(2));
@@ -184,6 +178,12 @@ class AvroIT {
     assertThat(scenario.database().state("late-paid")).isEqualTo("PENDING");
     assertThat(service.gauge("order.timeout.failing", "step", "decoding-0")).isPositive();
     assertThat(service.isReady()).isFalse();
+    String line =
+        "{\"topic\":\"%s\",\"payload_base64\":\"%s\"}"
+            .formatted(scenario.topics().paid(), Base64.getEncoder().encodeToString(payment));
+    Http.Answer checked = service.http().operator().postText("/api/v1/events/check", line);
+    assertThat(checked.status()).isEqualTo(503);
+    assertThat(checked.json().path("detail").asString()).startsWith("the schema registry at ");
 
     network.restore();
     scenario.outcomes().awaitCancelled("late-unpaid");
@@ -213,10 +213,11 @@ class AvroIT {
 
   private void send(String topic, String key, int partition, GenericRecord event)
       throws IOException {
-    Shop.await(
-        scenario
-            .shop()
-            .send(new ProducerRecord<>(topic, partition, Shop.utf8(key), framed(event))));
+    send(topic, key, partition, framed(event));
+  }
+
+  private void send(String topic, String key, int partition, byte[] value) {
+    Shop.await(scenario.shop().send(new ProducerRecord<>(topic, partition, Shop.utf8(key), value)));
   }
 
   /** As Confluent's serializer writes it. */

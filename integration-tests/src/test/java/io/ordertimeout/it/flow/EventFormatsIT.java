@@ -146,10 +146,10 @@ class EventFormatsIT {
     assertThat(checked.at("/records/1/line").asInt()).isEqualTo(3);
     assertThat(checked.at("/records/1/outcome/fault").asString())
         .contains("its type is not listed in order-timeout.intake.types: OrderPaid");
-    assertRefused(service, "", "there are no records in the body");
-    assertRefused(service, "\n\nnonsense", "line 3: it is not JSON");
-    assertRefused(service, "{}", "line 1: it has no topic");
-    assertRefused(service, "{\"topic\":\"x\"}", "line 1: 'x' is not an input topic");
+    assertRefused(service, "", "body: has no records");
+    assertRefused(service, "\n\nnonsense", "body: line 3: it is not JSON");
+    assertRefused(service, "{}", "body: line 1: it has no topic");
+    assertRefused(service, "{\"topic\":\"x\"}", "body: line 1: 'x' is not an input topic");
     assertThat(service.http().viewer().postText("/api/v1/events/check", lines).status())
         .isEqualTo(403);
   }

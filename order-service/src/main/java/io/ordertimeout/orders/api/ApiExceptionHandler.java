@@ -4,6 +4,7 @@ import io.ordertimeout.orders.operator.ImpossibleChangeException;
 import io.ordertimeout.orders.operator.InvalidRequestException;
 import io.ordertimeout.orders.operator.InvalidRequestException.FieldError;
 import io.ordertimeout.orders.operator.UnknownSubjectException;
+import io.ordertimeout.orders.platform.avro.SchemaRegistryUnavailableException;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -73,12 +74,15 @@ class ApiExceptionHandler extends ResponseEntityExceptionHandler {
       return Problems.of(
           HttpStatus.BAD_REQUEST, "the request contains a character that cannot be stored, as NUL");
     }
-    log.warn(
-        "A request failed, because Postgres, Kafka or the schema registry is unavailable: {}",
-        e.toString());
+    log.warn("A request failed, because Postgres or Kafka is unavailable: {}", e.toString());
     return Problems.of(
         HttpStatus.SERVICE_UNAVAILABLE,
-        "Postgres, Kafka or the schema registry does not answer in time; nothing was changed");
+        "Postgres or Kafka does not answer in time; nothing was changed");
+  }
+
+  @ExceptionHandler
+  ProblemDetail unavailable(SchemaRegistryUnavailableException e) {
+    return problem(HttpStatus.SERVICE_UNAVAILABLE, e);
   }
 
   /** Filters respond to failures of authentication; every other exception is a mistake. */
