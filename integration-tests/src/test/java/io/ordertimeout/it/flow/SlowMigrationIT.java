@@ -5,11 +5,14 @@ import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
+import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /** A migration may take longer than any other statement of the service. */
 class SlowMigrationIT {
@@ -29,7 +32,8 @@ class SlowMigrationIT {
       // The migration takes as long as this connection is open.
       try (Connection lock = scenario.database().connect()) {
         lock.createStatement().execute("select pg_advisory_lock(900)");
-        upgraded = startUpgraded(scenario);
+        CompletableFuture<StepHealthRegistry> steps = new CompletableFuture<>();
+        upgraded = startUpgraded(scenario, steps);
         await("the migration")
             .atMost(Duration.ofMinutes(1))
             .until(() -> scenario.database().count(WAITING_MIGRATIONS) == 1);
@@ -41,6 +45,7 @@ class SlowMigrationIT {
           scenario.passDeadline("unpaid-" + partition, partition);
         }
         assertThat(scenario.database().count(WAITING_MIGRATIONS)).isEqualTo(1);
+        assertThat(steps.join().failing()).as("steps that wait for the migration").isEmpty();
       }
 
       try (Service migrated = upgraded.join()) {
@@ -50,11 +55,26 @@ class SlowMigrationIT {
     }
   }
 
-  /** A service migrates while it starts. */
-  private static CompletableFuture<Service> startUpgraded(Scenario scenario) {
+  /** A service migrates while it starts, so it passes its steps on before. */
+  private static CompletableFuture<Service> startUpgraded(
+      Scenario scenario, CompletableFuture<StepHealthRegistry> steps) {
+    BeanPostProcessor passSteps =
+        new BeanPostProcessor() {
+          @Override
+          public Object postProcessAfterInitialization(Object bean, String name) {
+            if (bean instanceof StepHealthRegistry registry) {
+              steps.complete(registry);
+            }
+            return bean;
+          }
+        };
     return CompletableFuture.supplyAsync(
         () ->
             scenario.startService(
+                List.of(passSteps),
+                // Shorter than the migration takes.
+                "order-timeout.deadline.purge-interval",
+                "1s",
                 "spring.flyway.locations",
                 "classpath:db/migration,classpath:slow-migration",
                 "spring.datasource.hikari.data-source-properties.options",

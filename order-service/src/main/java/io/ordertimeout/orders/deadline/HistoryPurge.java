@@ -89,6 +89,9 @@ class HistoryPurge extends PeriodicLoop {
 
   @Override
   protected void runTask() {
+    if (!clock.isSet()) {
+      return; // The schema may still be migrated, which may take long.
+    }
     Instant before = clock.now().minus(retention);
     Instant unneeded = earliest(before, earliestDeadline().minus(longestWait));
     int purged =

@@ -108,6 +108,9 @@ class SettledOrdersPurge extends PeriodicLoop {
 
   @Override
   protected void runTask() {
+    if (!clock.isSet()) {
+      return; // The schema may still be migrated, which may take long.
+    }
     Instant before = clock.now().minus(retention);
     Instant beforeWithoutCreation = clock.now().minus(retentionWithoutCreation);
     client.sql(ANNOUNCE).param("before", parameter(before)).update();
