@@ -71,8 +71,10 @@ class ApiExceptionHandler extends ResponseEntityExceptionHandler {
   @ExceptionHandler({DataAccessException.class, TransactionException.class, KafkaException.class})
   ProblemDetail unavailable(RuntimeException e) {
     if (rootCause(e) instanceof SQLException sql && UNSTORABLE_TEXT.equals(sql.getSQLState())) {
-      return Problems.of(
-          HttpStatus.BAD_REQUEST, "the request contains a character that cannot be stored, as NUL");
+      return Problems.invalid(
+          List.of(
+              new FieldError(
+                  Problems.BODY, "contains a character that cannot be stored, such as NUL")));
     }
     log.warn("A request failed, because Postgres or Kafka is unavailable: {}", e.toString());
     return Problems.of(
