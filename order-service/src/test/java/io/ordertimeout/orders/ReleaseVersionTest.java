@@ -27,7 +27,7 @@ class ReleaseVersionTest {
         "deploy/kubernetes/README.md ; order-timeout:(\\S+) ; 3",
         ".github/workflows/ci.yml ; (?:order-timeout:|VERSION=)(\\S+) ; 3",
         "order-service/src/main/resources/static/contracts/asyncapi.json ; \"version\": \"(.+)\" ; 1",
-        "order-service/src/main/resources/static/contracts/openapi.json ; \"version\" : \"(.+)\" ; 1",
+        "order-service/src/main/resources/static/contracts/openapi.json ; (?m)^ {4}\"version\" : \"(.+)\" ; 1",
         "timeout-engine/README.md ; <version>(.+)</version> ; 1",
       })
   void namesTheVersionOfTheBuild(Path file, String pattern, int times) throws IOException {
