@@ -168,7 +168,7 @@ class AvroIT {
       create(order, 1, payBy);
     }
     create("elsewhere", 2, payBy);
-    network.refuse();
+    network.blackHole();
     byte[] payment = framed(event(PAID_WITH_ID, "late-paid").set("paymentId", "p").build());
     send(scenario.topics().paid(), "late-paid", 1, payment);
 
@@ -183,7 +183,9 @@ class AvroIT {
             .formatted(scenario.topics().paid(), Base64.getEncoder().encodeToString(payment));
     Http.Answer checked = service.http().operator().postText("/api/v1/events/check", line);
     assertThat(checked.status()).isEqualTo(503);
-    assertThat(checked.json().path("detail").asString()).startsWith("the schema registry at ");
+    assertThat(checked.json().path("detail").asString())
+        .startsWith("the schema registry at ")
+        .endsWith(" does not answer within PT5S");
 
     network.restore();
     scenario.outcomes().awaitCancelled("late-unpaid");

@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.api;
 
+import io.ordertimeout.orders.intake.decoding.DeserializerOutageException;
 import io.ordertimeout.orders.operator.ImpossibleChangeException;
 import io.ordertimeout.orders.operator.InvalidRequestException;
 import io.ordertimeout.orders.operator.InvalidRequestException.FieldError;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.TreeSet;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.RetriableException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -82,8 +84,8 @@ class ApiExceptionHandler extends ResponseEntityExceptionHandler {
         "Postgres or Kafka does not answer in time; nothing was changed");
   }
 
-  @ExceptionHandler
-  ProblemDetail unavailable(SchemaRegistryUnavailableException e) {
+  @ExceptionHandler({SchemaRegistryUnavailableException.class, DeserializerOutageException.class})
+  ProblemDetail undecodable(RetriableException e) {
     return problem(HttpStatus.SERVICE_UNAVAILABLE, e);
   }
 

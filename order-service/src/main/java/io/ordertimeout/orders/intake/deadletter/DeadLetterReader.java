@@ -344,7 +344,7 @@ public class DeadLetterReader {
     DecodedRecord decoded;
     try {
       decoded =
-          decoder.decode(
+          decoder.decodePatiently(
               new ConsumerRecord<>(
                   result.topic(),
                   result.partition(),

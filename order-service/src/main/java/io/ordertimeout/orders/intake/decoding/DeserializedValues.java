@@ -118,9 +118,8 @@ final class DeserializedValues implements ValueDecoder {
       String type = result instanceof IndexedRecord avro ? avro.getSchema().getFullName() : null;
       return new DecodedValue(tree(result, json), type);
     } catch (RuntimeException | StackOverflowError e) {
-      RetriableException outage = outage(e);
-      if (outage != null) {
-        throw outage;
+      if (isOutage(e)) {
+        throw new DeserializerOutageException(e);
       }
       throw new UnusableRecordException("the value cannot be deserialized: " + e);
     } catch (UnusableAvroException e) {
@@ -147,28 +146,17 @@ final class DeserializedValues implements ValueDecoder {
     return result instanceof IndexedRecord avro ? AvroDecoder.tree(avro) : json.valueToTree(result);
   }
 
-  /** Returns the outage that a failure is due to; null if it is due to the value. */
-  private static @Nullable RetriableException outage(Throwable failure) {
+  /** Whether a failure is not due to the value. */
+  private static boolean isOutage(Throwable failure) {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-      if (cause instanceof RetriableException retriable) {
-        return retriable;
-      }
-      if (cause instanceof SocketException
+      if (cause instanceof RetriableException
+          || cause instanceof SocketException
           || cause instanceof InterruptedIOException
           || cause instanceof HttpTimeoutException
           || cause instanceof UnknownHostException) {
-        return new DeserializerOutageException(failure);
+        return true;
       }
     }
-    return null;
-  }
-
-  /** Thrown while what a Deserializer needs does not answer. */
-  private static final class DeserializerOutageException extends RetriableException {
-    private static final long serialVersionUID = 1L;
-
-    DeserializerOutageException(Throwable cause) {
-      super("the Deserializer cannot reach what it needs", cause);
-    }
+    return false;
   }
 }

@@ -72,8 +72,8 @@ public class EventCheck {
    *
    * @param now the time of their intake
    * @throws IllegalArgumentException if a line has no record, or its topic is not an input topic
-   * @throws org.apache.kafka.common.errors.RetriableException if the schema registry does not
-   *     answer
+   * @throws org.apache.kafka.common.errors.RetriableException if the schema registry, or what a
+   *     Deserializer needs, does not answer
    */
   public Stream<CheckedRecord> check(Stream<String> lines, Instant now) {
     AtomicInteger number = new AtomicInteger();
@@ -104,7 +104,7 @@ public class EventCheck {
           "'%s' is not an input topic; the input topics are %s"
               .formatted(record.topic(), new TreeSet<>(topics.inputs())));
     }
-    DecodedRecord decoded = decoder.decode(record, now);
+    DecodedRecord decoded = decoder.decodePatiently(record, now);
     if (decoded instanceof DecodedRecord.Created created) {
       OrderCreated order = created.order();
       return new Outcome(

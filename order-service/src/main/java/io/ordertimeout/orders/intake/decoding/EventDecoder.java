@@ -8,6 +8,7 @@ import io.ordertimeout.orders.OrderTimeoutProperties.WatermarkScope;
 import io.ordertimeout.orders.deadline.OrderCreated;
 import io.ordertimeout.orders.deadline.OrderSettled;
 import io.ordertimeout.orders.platform.avro.AvroDecoder;
+import io.ordertimeout.orders.platform.avro.SchemaRegistryUnavailableException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -100,7 +101,7 @@ public final class EventDecoder {
    * @param now the time of its intake by Postgres's clock, against which the times are checked that
    *     producers state
    * @throws RetriableException if the record cannot be decoded at present, whatever its content,
-   *     because the schema registry does not answer
+   *     because the schema registry, or what a Deserializer needs, does not answer soon
    */
   public DecodedRecord decode(
       ConsumerRecord<byte @Nullable [], byte @Nullable []> record, Instant now) {
@@ -121,6 +122,26 @@ public final class EventDecoder {
               now);
     } catch (UnusableRecordException e) {
       return unusable(record, kind, String.valueOf(e.getMessage()));
+    }
+  }
+
+  /**
+   * Decodes a record, and waits for the schema registry up to its time-out: not for the threads of
+   * consumers, whose other partitions would wait, too.
+   *
+   * @param now the time of its intake, as in {@link #decode}
+   * @throws RetriableException if the record cannot be decoded at present, whatever its content
+   */
+  public DecodedRecord decodePatiently(
+      ConsumerRecord<byte @Nullable [], byte @Nullable []> record, Instant now) {
+    while (true) {
+      try {
+        return decode(record, now);
+      } catch (SchemaRegistryUnavailableException e) {
+        if (!e.awaitAnswer()) {
+          throw e;
+        }
+      }
     }
   }
 

@@ -21,7 +21,6 @@ import org.apache.avro.SchemaBuilder;
 import org.apache.avro.generic.GenericRecordBuilder;
 import org.apache.avro.generic.IndexedRecord;
 import org.apache.kafka.common.config.ConfigException;
-import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.header.internals.RecordHeaders;
@@ -107,8 +106,9 @@ class DeserializedValuesTest {
 
   static Stream<Supplier<@Nullable Object>> outages() {
     return Stream.of(
-        throwing(new TimeoutException("later")),
-        throwing(new SerializationException("no schema", new ConnectException("refused"))));
+        throwing(new TimeoutException("it does not answer")),
+        throwing(
+            new SerializationException("no schema", new ConnectException("it does not answer"))));
   }
 
   @ParameterizedTest
@@ -116,7 +116,10 @@ class DeserializedValuesTest {
   void anOutageDoesNot(Supplier<@Nullable Object> outage) {
     result = outage;
 
-    assertThatThrownBy(() -> decode(choosing())).isInstanceOf(RetriableException.class);
+    assertThatThrownBy(() -> decode(choosing()))
+        .isInstanceOf(DeserializerOutageException.class)
+        .hasMessageStartingWith("the Deserializer cannot decode at present: ")
+        .hasMessageEndingWith("it does not answer");
   }
 
   private static Supplier<@Nullable Object> throwing(RuntimeException e) {

@@ -7,8 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.intake.decoding.EventCheck.Outcome;
 import io.ordertimeout.orders.intake.decoding.EventCheck.Result;
+import io.ordertimeout.orders.platform.avro.AvroDecoder;
+import io.ordertimeout.orders.platform.avro.AvroValues;
+import io.ordertimeout.orders.platform.avro.RegistryServer;
+import io.ordertimeout.orders.platform.avro.SchemaRegistryUnavailableException;
 import java.time.Instant;
-import java.util.Map;
+import org.apache.avro.Schema;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.context.properties.bind.Binder;
@@ -19,14 +24,8 @@ class EventCheckTest {
   private static final Instant NOW = Instant.parse("2026-05-01T12:00:00Z");
 
   private final OrderTimeoutProperties properties =
-      new Binder(
-              new MapConfigurationPropertySource(
-                  Map.of("order-timeout.intake.formats.closed", "debezium")))
-          .bindOrCreate("order-timeout", OrderTimeoutProperties.class);
-  private final EventCheck check =
-      new EventCheck(
-          new EventDecoder(properties, new PaymentDeadlines(properties), Decoders.of(properties)),
-          properties);
+      properties("order-timeout.intake.formats.closed", "debezium");
+  private final EventCheck check = check(properties, AvroValues.decoder(properties));
 
   @Test
   void tellsWhatACreatedOrderWouldBe() {
@@ -69,13 +68,51 @@ class EventCheckTest {
                 + " order-paid]");
   }
 
+  @Test
+  void waitsForASlowSchemaRegistry() {
+    try (RegistryServer registry = new RegistryServer()) {
+      Schema schema = Schema.create(Schema.Type.STRING);
+      registry.has(7, schema);
+      OrderTimeoutProperties avro =
+          properties(
+              "order-timeout.intake.encodings.paid",
+              "avro",
+              "order-timeout.schema-registry.url",
+              registry.url());
+      EventCheck patient = check(avro, AvroValues.impatientDecoder(avro));
+      byte[] value = RegistryServer.framed(7, schema, "o");
+
+      assertThat(patient.check(record("order-paid", "o", value), NOW).fault())
+          .startsWith("the value is not an object but STRING");
+      registry.stop();
+      byte[] other = RegistryServer.framed(8, schema, "o");
+      assertThatThrownBy(() -> patient.check(record("order-paid", "o", other), NOW))
+          .isInstanceOf(SchemaRegistryUnavailableException.class)
+          .hasMessageContaining("cannot be reached");
+    }
+  }
+
   private Outcome check(String topic, String key, @Nullable String value) {
-    return check.check(
-        HostileRecords.record(
-            topic,
-            NOW.toEpochMilli(),
-            key.getBytes(UTF_8),
-            value == null ? null : value.getBytes(UTF_8)),
-        NOW);
+    return check.check(record(topic, key, value == null ? null : value.getBytes(UTF_8)), NOW);
+  }
+
+  private static ConsumerRecord<byte @Nullable [], byte @Nullable []> record(
+      String topic, String key, byte @Nullable [] value) {
+    return HostileRecords.record(topic, NOW.toEpochMilli(), key.getBytes(UTF_8), value);
+  }
+
+  private static EventCheck check(OrderTimeoutProperties properties, AvroDecoder avro) {
+    return new EventCheck(
+        new EventDecoder(
+            properties, new PaymentDeadlines(properties), new ValueDecoders(avro, properties)),
+        properties);
+  }
+
+  private static OrderTimeoutProperties properties(String... settings) {
+    MapConfigurationPropertySource source = new MapConfigurationPropertySource();
+    for (int i = 0; i < settings.length; i += 2) {
+      source.put(settings[i], settings[i + 1]);
+    }
+    return new Binder(source).bindOrCreate("order-timeout", OrderTimeoutProperties.class);
   }
 }

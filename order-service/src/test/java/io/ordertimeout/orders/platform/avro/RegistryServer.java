@@ -7,6 +7,7 @@ import com.sun.net.httpserver.HttpServer;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -16,6 +17,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericDatumWriter;
 import org.apache.avro.io.BinaryEncoder;
@@ -41,6 +43,7 @@ public final class RegistryServer implements AutoCloseable {
   private final List<String> requests = Collections.synchronizedList(new ArrayList<>());
   private volatile @Nullable String authorization;
   private volatile @Nullable String body;
+  private volatile CountDownLatch silence = new CountDownLatch(0);
 
   public RegistryServer() {
     try {
@@ -56,13 +59,17 @@ public final class RegistryServer implements AutoCloseable {
     return "http://localhost:" + server.getAddress().getPort();
   }
 
-  /** Creates a client of this server. */
+  /** Creates a client of this server that does not depend on how fast it answers. */
   public SchemaRegistry client(Map<String, String> settings) {
+    return new SchemaRegistry(properties(settings), AvroValues.PATIENCE);
+  }
+
+  /** Returns the properties of clients of this server. */
+  OrderTimeoutProperties properties(Map<String, String> settings) {
     MapConfigurationPropertySource source = new MapConfigurationPropertySource();
     source.put("order-timeout.schema-registry.url", url());
     settings.forEach((name, value) -> source.put("order-timeout.schema-registry." + name, value));
-    return new SchemaRegistry(
-        new Binder(source).bindOrCreate("order-timeout", OrderTimeoutProperties.class));
+    return new Binder(source).bindOrCreate("order-timeout", OrderTimeoutProperties.class);
   }
 
   /** Answers with that schema. */
@@ -72,6 +79,16 @@ public final class RegistryServer implements AutoCloseable {
 
   public void answer(int status, String path, Object body) {
     answers.put(path, new Answer(status, JsonMapper.shared().writeValueAsString(body)));
+  }
+
+  /** Receives requests without an answer until {@link #answerAgain()}. */
+  void beSilent() {
+    silence = new CountDownLatch(1);
+  }
+
+  /** Answers all requests. */
+  void answerAgain() {
+    silence.countDown();
   }
 
   List<String> requests() {
@@ -92,6 +109,11 @@ public final class RegistryServer implements AutoCloseable {
     requests.add(path);
     authorization = exchange.getRequestHeaders().getFirst("Authorization");
     body = new String(exchange.getRequestBody().readAllBytes(), UTF_8);
+    try {
+      silence.await();
+    } catch (InterruptedException e) {
+      throw new InterruptedIOException(e.toString());
+    }
     Answer answer =
         answers.getOrDefault(
             path, new Answer(404, "{\"error_code\":40403,\"message\":\"Schema not found\"}"));
@@ -122,6 +144,7 @@ public final class RegistryServer implements AutoCloseable {
 
   /** Refuses connections from now on. */
   public void stop() {
+    answerAgain();
     server.stop(0);
   }
 

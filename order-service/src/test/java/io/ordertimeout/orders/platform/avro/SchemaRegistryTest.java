@@ -2,12 +2,15 @@ package io.ordertimeout.orders.platform.avro;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -127,7 +130,59 @@ class SchemaRegistryTest {
           server.client(
               Map.of("url", "http://localhost:" + silent.getLocalPort(), "timeout", "100ms"));
       assertUnavailable(client, "does not answer within PT0.1S");
+      try (Socket connection = silent.accept()) {
+        connection.setSoTimeout((int) PATIENCE.toMillis());
+        assertThat(connection.getInputStream().readAllBytes()).as("up to its end").isNotEmpty();
+      }
     }
+  }
+
+  @Test
+  void anAnswerThatTakesLongerIsUsedOnceItIsThere() {
+    SchemaRegistry client = new SchemaRegistry(server.properties(Map.of("timeout", "1m")));
+    server.has(7, TEXT);
+    server.beSilent();
+    assertUnavailable(client, "has not answered yet");
+    assertUnavailable(client, "has not answered yet");
+
+    server.answerAgain();
+    await().ignoreExceptions().until(() -> client.schema(7).equals(TEXT));
+    assertThat(server.requests()).containsExactly("/schemas/ids/7");
+  }
+
+  @Test
+  void nobodyWaitsDuringAnOutage() {
+    SchemaRegistry client = server.client(Map.of("timeout", "100ms"));
+    server.has(7, TEXT);
+    server.beSilent();
+    assertUnavailable(client, "does not answer within PT0.1S");
+
+    // After the pause, the call that sends another request fails before the request does.
+    await()
+        .untilAsserted(
+            () ->
+                assertThatThrownBy(failure(client, 7)::awaitAnswer)
+                    .isInstanceOf(SchemaRegistryUnavailableException.class)
+                    .hasMessageEndingWith("does not answer within PT0.1S"));
+    server.answerAgain();
+    await().ignoreExceptions().until(() -> client.schema(7).equals(TEXT));
+    server.beSilent();
+    assertThat(failure(client, 8).awaitAnswer()).as("it has waited").isFalse();
+  }
+
+  @Test
+  void requestsFewSchemasAtATime() {
+    SchemaRegistry client = new SchemaRegistry(server.properties(Map.of()), Duration.ZERO);
+    server.beSilent();
+    List<SchemaRegistryUnavailableException> failures = new ArrayList<>();
+    for (int id = 0; id <= SchemaRegistry.MAX_REQUESTS; id++) {
+      failures.add(failure(client, id));
+    }
+
+    server.answerAgain();
+    assertThat(failures.remove(SchemaRegistry.MAX_REQUESTS).awaitAnswer()).isFalse();
+    assertThat(failures).allMatch(SchemaRegistryUnavailableException::awaitAnswer);
+    assertThat(server.requests()).hasSize(SchemaRegistry.MAX_REQUESTS);
   }
 
   @Test
@@ -205,9 +260,13 @@ class SchemaRegistryTest {
   }
 
   private static void assertUnavailable(SchemaRegistry registry, String message) {
-    assertThatThrownBy(() -> registry.schema(7))
-        .isInstanceOf(SchemaRegistryUnavailableException.class)
+    assertThat(failure(registry, 7))
         .hasMessageStartingWith("the schema registry at http://localhost:")
         .hasMessageContaining(message);
+  }
+
+  private static SchemaRegistryUnavailableException failure(SchemaRegistry registry, int id) {
+    return catchThrowableOfType(
+        SchemaRegistryUnavailableException.class, () -> registry.schema(id));
   }
 }
