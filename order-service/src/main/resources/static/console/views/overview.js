@@ -52,7 +52,7 @@ export function overviewView(parameters, page) {
     h('section', { class: 'wide', 'aria-label': 'Key figures' }, tiles),
     h(
       'section',
-      { class: 'card two-thirds', 'aria-labelledby': 'next-hour' },
+      { class: 'card two-thirds next-hour', 'aria-labelledby': 'next-hour' },
       h('h2', { id: 'next-hour' }, 'Next hour'),
       forecast.element,
     ),
