@@ -390,7 +390,7 @@ class ApiDescription {
     if (responses.get("200") != null && isChange && operation.getRequestBody() != null) {
       operation.getRequestBody().setRequired(true);
     }
-    if (path.startsWith("/api/v1/order/")) {
+    if (isChange && path.startsWith("/api/v1/order/")) {
       responses.put(
           "204", new ApiResponse().description("Changed; nothing but its parking was known."));
     }

@@ -34,8 +34,8 @@ class RequestLimit implements HandlerInterceptor, WebMvcConfigurer {
   }
 
   /**
-   * Excludes requests that do not use Postgres, those that read Kafka before they do, and the
-   * stream that its subscribers share.
+   * Excludes requests that do not use Postgres, those that read Kafka as well, and the stream that
+   * its subscribers share.
    */
   @Override
   public void addInterceptors(InterceptorRegistry registry) {
@@ -47,7 +47,8 @@ class RequestLimit implements HandlerInterceptor, WebMvcConfigurer {
             "/api/v1/dead-letters",
             "/api/v1/dead-letters/*",
             "/api/v1/dead-letters/*/groups",
-            "/api/v1/dead-letters/*/*/*");
+            "/api/v1/dead-letters/*/*/*")
+        .excludePathPatterns("/api/v1/order/publications", "/api/v1/orders/*/publications");
   }
 
   @Override

@@ -50,6 +50,18 @@ final class PublishedRecords {
     return record.key() == null ? null : new String(record.key(), StandardCharsets.UTF_8);
   }
 
+  /**
+   * Whether a record is an event of an order.
+   *
+   * @param schema the schema of the event if it is in Avro
+   */
+  static boolean isEvent(
+      ConsumerRecord<byte[], byte[]> record, Schema schema, String orderId, UUID eventId) {
+    // The value is decoded last, because most records of a topic are of other orders.
+    return orderId.equals(orderId(record))
+        && body(record, schema).filter(body -> isOwn(body, record, eventId)).isPresent();
+  }
+
   /** Decodes a cancellation. */
   static Optional<Decision> cancellation(
       ConsumerRecord<byte[], byte[]> record, InputTopics.Layout layout) {
