@@ -92,6 +92,8 @@ final class PublishedRecordSearch implements AutoCloseable {
     Map<TopicPartition, Long> ends = new HashMap<>(consumer.endOffsets(all, TIMEOUT));
     ends.keySet().removeIf(partition -> starts.get(partition) == null);
     consumer.assign(ends.keySet());
+    // The search before this one has paused those that it had read.
+    consumer.resume(ends.keySet());
     ends.keySet().forEach(partition -> seek(partition, starts.get(partition)));
     return ends;
   }

@@ -137,6 +137,15 @@ class PublishedRecordSearchTest {
   }
 
   @Test
+  void aPartitionThatWasReadIsReadAgainForTheNextEvent() {
+    consumer.contains(0, 1, TIME.plusSeconds(62), OTHER, value());
+    assertThat(search.find(EVENT).problem()).isEqualTo(PublishedRecordSearch.DELETED);
+
+    consumer.contains(0, 1, TIME, key(), value());
+    assertThat(search.find(EVENT)).isEqualTo(new Found(TOPIC, 0, 1L, null));
+  }
+
+  @Test
   void allSearchesShareTheLimitOfRecords() {
     consumer.contains(0, PublishedRecordSearch.MAX_RECORDS, TIME, OTHER, value());
     consumer.contains(0, 1, TIME, key(), value());
