@@ -58,7 +58,9 @@ class ParameterCheck implements HandlerInterceptor, WebMvcConfigurer {
                 if (parameter == null) {
                   errors.add(
                       new FieldError(
-                          name, "unknown parameter; this request has " + known.keySet()));
+                          name,
+                          "unknown parameter; this request has "
+                              + (known.isEmpty() ? "none" : known.keySet())));
                 } else if (String.join("", values).indexOf('\0') >= 0) {
                   errors.add(new FieldError(name, "contains the character NUL"));
                 } else if (!isConvertible(values, parameter)) {
