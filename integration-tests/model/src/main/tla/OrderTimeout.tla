@@ -16,9 +16,9 @@ CONSTANTS
   OrderCount,   \* orders are 1..OrderCount
   PaymentCount, \* payments are 1..PaymentCount
   Creations,    \* the records of order-created, as a sequence of orders
-  MaxServers,   \* servers of Postgres: one more than there are failovers
+  MaxServers,   \* servers of Postgres: one more than there are failovers or restored dumps
   MaxTime,      \* the clock runs from 0 to here
-  MaxFaults,    \* 0: no instance crashes; with the wheel: how many crashes there are
+  MaxFaults,    \* 0: no instance crashes; with the wheel: how many crashes, lost sends and new owners there are
   With,         \* what this configuration includes, see Features
   Without       \* the safeguards that a mutant has lost, see Safeguards; empty in the service
 
@@ -32,13 +32,18 @@ WithRecreation   == "recreation"   \in With \* order-paid may be deleted and cre
 WithPurge        == "purge"        \in With \* settled orders are purged
 WithSplitBrain   == "split brain"  \in With \* an old primary stays up after a failover
 WithFailback     == "failback"     \in With \* the old primary, never restarted, may take over again
+WithDump         == "dump"         \in With \* a dump is restored, into the server that runs
 WithFirstStart   == "first start"  \in With \* no position is stored yet
-WithWheel        == "wheel"        \in With \* only orders in the wheel are decided
+WithWheel        == "wheel"        \in With \* only orders in the wheel are decided; one instance owns the shard
 WithLateOnly     == "late only"    \in With \* the deadline has passed from the start
 WithStored       == "stored"       \in With \* the creations are stored and replicated from the start
 
 Features == {"closings", "transactions", "growth", "recreation", "purge", "split brain", "failback",
-             "first start", "wheel", "late only", "stored"}
+             "dump", "first start", "wheel", "late only", "stored"}
+
+\* Whether instances notice that another server answers.  Without a failback, that serves progress alone: for
+\* everything else, it is enough that the deciding statement compares servers, as the other configurations show.
+ServersAreCompared == WithWheel \/ WithFailback
 
 (***************************************************************************)
 (* The safeguards.                                                         *)
@@ -59,18 +64,22 @@ TopicIds == "TopicIds" \notin Without
 ComparePositions == "ComparePositions" \notin Without
 \* Positions advance in the transaction that stores the records
 PositionsWithRows == "PositionsWithRows" \notin Without
-\* Without a stored position, reading starts at the beginning, not at the group's offset
-StartFromPostgres == "StartFromPostgres" \notin Without
+\* Without a stored position, reading starts at the beginning of the log
+StartAtBeginning == "StartAtBeginning" \notin Without
 \* State = 'PENDING' in the statements that decide and settle
 OnlyPending == "OnlyPending" \notin Without
 \* The outbox row is written in the deciding transaction
 OutboxWithDecision == "OutboxWithDecision" \notin Without
 \* A recorded publication deletes its own outbox row, not one of equal number
 RecordByKey == "RecordByKey" \notin Without
-\* The deciding statement requires that this server's read-back is complete
+\* The deciding statement compares the server that executes it with the one that the instance has read back
 DecideAfterReadBack == "DecideAfterReadBack" \notin Without
-\* So does the storing transaction
-StoreAfterReadBack == "StoreAfterReadBack" \notin Without
+\* The storing transaction compares it with the one from which the instance has its positions
+StoreOnKnownServer == "StoreOnKnownServer" \notin Without
+\* The identity of a server contains that of its tables, not only its start time
+TablesInIdentity == "TablesInIdentity" \notin Without
+\* An instance that notices another server forgets the one that it has read back, or has begun to
+ForgetOnNewServer == "ForgetOnNewServer" \notin Without
 \* A read-back reads the service's own topics up to their end
 ReadBack == "ReadBack" \notin Without
 \* ... and is completed only on the server on which it was begun
@@ -81,8 +90,16 @@ ReadOn == "ReadOn" \notin Without
 OnlyReaderAdvances == "OnlyReaderAdvances" \notin Without
 \* A restored conflict also restores the cancellation that it names
 RestoreOrderOfConflict == "RestoreOrderOfConflict" \notin Without
+\* A conflict that is not published tells of the decision that its order has when it is read from the outbox
+CorrectConflicts == "CorrectConflicts" \notin Without
+\* An instance publishes what the server contains that it has read back
+PublishAfterReadBack == "PublishAfterReadBack" \notin Without
 \* Payments of an order that is paid already are kept
 KeepSecondPayments == "KeepSecondPayments" \notin Without
+\* An instance reads the pending orders into its wheel after the positions from which it reads on
+PositionsFirst == "PositionsFirst" \notin Without
+\* It reads its records again if another instance has stored them meanwhile
+ReadAgain == "ReadAgain" \notin Without
 \* Wheel and positions are rebuilt when another server answers
 RebuildOnNewServer == "RebuildOnNewServer" \notin Without
 \* Rows are kept until deadline + stale-after, whatever the retention
@@ -97,18 +114,24 @@ Safeguards ==
    "TopicIds",
    "ComparePositions",
    "PositionsWithRows",
-   "StartFromPostgres",
+   "StartAtBeginning",
    "OnlyPending",
    "OutboxWithDecision",
    "RecordByKey",
    "DecideAfterReadBack",
-   "StoreAfterReadBack",
+   "StoreOnKnownServer",
+   "TablesInIdentity",
+   "ForgetOnNewServer",
    "ReadBack",
    "CompleteOnSameServer",
    "ReadOn",
    "OnlyReaderAdvances",
    "RestoreOrderOfConflict",
+   "CorrectConflicts",
+   "PublishAfterReadBack",
    "KeepSecondPayments",
+   "PositionsFirst",
+   "ReadAgain",
    "RebuildOnNewServer",
    "PurgeAfterDeadline"}
 
@@ -145,27 +168,32 @@ VARIABLES
   log,        \* Kafka: the records of each input partition
   topicId,    \* Kafka: the id of order-paid; changes when the topic is created again
   grown,      \* Kafka: whether the partition "paid2" exists
-  groupOffset,\* Kafka: the offset that the consumer group has committed
   out,        \* Kafka: what was published to order-cancelled and order-payment-conflict
   pg,         \* Postgres: the committed state of each server
   primary,    \* Postgres: the server to which new connections go
-  started,    \* Postgres: the number of servers that were ever started
-  replica,    \* Postgres: what the standby has received
+  started,    \* Postgres: the number of servers that there ever were
+  replica,    \* Postgres: what the standby has received, or a dump contains
   born,       \* Postgres: what had been published when a server took over
   conn,       \* an instance's server
+  owner,      \* the instance to which the group has assigned the shard, with the wheel
   known,      \* an instance's positions, as it believes that they are stored
+  at,         \* up to where an instance has read each partition: never beyond its positions
   gate,       \* an instance's T and ends
   reading,    \* an instance's read-back
   wheel,      \* an instance's wheel
-  seen,       \* the server for which the wheel was built
+  rebuilt,    \* whether an instance has read the pending orders into its wheel
+  seen,       \* the server that an instance has noticed last, by its identity; 0 if none
+  reflected,  \* the server that an instance has read back, by its identity; 0 if none
   sends,      \* events that instances have in memory or on the way to Kafka
   acked,      \* acknowledged events, with the numbers of their outbox rows
   faults,     \* how many faults happened
-  contradicted \* whether a statement contradicted what had been published before its server took over
+  contradicted \* whether a decision contradicted what had been published before its server took over
 
-Kafka     == <<log, topicId, grown, groupOffset, out>>
+Kafka     == <<log, topicId, grown, out>>
 Postgres  == <<pg, primary, started, replica, born>>
-Memory    == <<known, gate, reading, wheel, seen>>
+Loop      == <<known, at, wheel, rebuilt>>
+Process   == <<reading, seen, reflected>>
+Memory    == <<owner, Loop, gate, Process>>
 Relay     == <<sends, acked>>
 Vars      == <<now, Kafka, Postgres, conn, Memory, Relay, faults, contradicted>>
 
@@ -190,8 +218,7 @@ EmptyServer ==
     next      |-> 1,      \* the next number of an outbox row
     conflicts |-> {},     \* payments that have raised their conflict
     seconds   |-> {},     \* further payments of paid orders
-    out       |-> 0,      \* up to where the output topics are reflected
-    complete  |-> 1 ]     \* the server for which the read-back is complete
+    out       |-> 0 ]     \* up to where the output topics are reflected, at first their beginning
 
 \* What an event says, of which its id is a part.  A conflict names the state that the payment met.
 Cancelled(o)     == <<"order-cancelled", o>>
@@ -257,10 +284,17 @@ Store(db, tp, record) ==
     [] tp = "closed" -> Close(db, record.id)
     [] OTHER -> Pay(db, record.id)
 
+\* An outbox row tells of the cancellation that its payment has met after all: UnpublishedEvents reads it from the
+\* order's row, which makes no difference, since nothing is published before.
+Corrected(row, o) ==
+  IF row[2][1] = "order-payment-conflict" /\ OrderOf(row[2][2]) = o
+  THEN <<row[1], Conflict(row[2][2], "CANCELLED")>> ELSE row
+
 \* A cancellation that was published becomes the decision of its row; payments that had settled it become conflicts.
 Restore(db, o) ==
   LET row == db.rows[o]
-      restored == [db EXCEPT !.rows[o] = Row("CANCELLED", 0, IF WithPurge THEN now ELSE 0)]
+      restored == [db EXCEPT !.rows[o] = Row("CANCELLED", 0, IF WithPurge THEN now ELSE 0),
+                             !.outbox = IF CorrectConflicts THEN {Corrected(r, o) : r \in @} ELSE @]
       met == (IF row.state = "PAID" THEN {row.payment} ELSE {})
                \cup {p \in db.seconds : OrderOf(p) = o}
   IN IF row.state = "CANCELLED" THEN db ELSE RaiseAll(restored, met)
@@ -293,7 +327,6 @@ Init ==
              ELSE <<>>]
   /\ topicId = 0
   /\ grown = FALSE
-  /\ groupOffset = [tp \in Partitions |-> 0]
   /\ out = <<>>
   /\ pg = [s \in Servers |-> EmptyServer]
   /\ primary = 1
@@ -303,16 +336,28 @@ Init ==
   /\ conn = [i \in Instances |-> 1]
   /\ known = [i \in Instances |->
        IF MaxFaults = 0 THEN [tp \in Partitions |-> EmptyServer.pos[tp][2]] ELSE NotKnown] \* without crashes, all have started
+  /\ at = known
+  /\ owner = IF WithWheel THEN CHOOSE i \in Instances : TRUE ELSE NotKnown
   /\ gate = [i \in Instances |-> NotKnown]
   /\ reading = [i \in Instances |-> NotKnown]
   /\ wheel = [i \in Instances |-> {}]
-  /\ seen = [i \in Instances |-> 1]
+  /\ rebuilt = [i \in Instances |-> FALSE]
+  /\ seen = [i \in Instances |-> IF ServersAreCompared /\ MaxFaults = 0 THEN 1 ELSE 0]
+  /\ reflected = [i \in Instances |-> IF MaxFaults = 0 /\ ~WithFirstStart THEN 1 ELSE 0]
   /\ sends = {}
   /\ acked = {}
   /\ faults = 0
   /\ contradicted = FALSE
 
 Db(i) == pg[conn[i]]
+
+\* By what an instance recognizes a server: its start time, and the identity of its tables.  A server whose tables
+\* come from a dump counts as another one here.  Its start time is that of the server before.
+Identity(server) == IF WithDump /\ ~TablesInIdentity THEN 1 ELSE server
+
+IsReadBack(i) == reflected[i] = Identity(conn[i])
+
+MayPublish(i) == PublishAfterReadBack => IsReadBack(i)
 
 -----------------------------------------------------------------------------
 (***************************************************************************)
@@ -331,23 +376,23 @@ appendPaid(p, tp, tx) ==
   /\ ~Appended(p)
   /\ tp = "paid2" => grown
   /\ log' = [log EXCEPT ![tp] = Append(@, [id |-> p, early |-> now < Deadline, tx |-> tx])]
-  /\ UNCHANGED <<now, topicId, grown, groupOffset, out, Postgres, conn, Memory, Relay, faults, contradicted>>
+  /\ UNCHANGED <<now, topicId, grown, out, Postgres, conn, Memory, Relay, faults, contradicted>>
 
 appendClosed(o) ==
   /\ WithClosings
   /\ o \notin {log["closed"][k].id : k \in 1..Len(log["closed"])}
   /\ log' = [log EXCEPT !["closed"] = Append(@, [id |-> o, early |-> now < Deadline, tx |-> "committed"])]
-  /\ UNCHANGED <<now, topicId, grown, groupOffset, out, Postgres, conn, Memory, Relay, faults, contradicted>>
+  /\ UNCHANGED <<now, topicId, grown, out, Postgres, conn, Memory, Relay, faults, contradicted>>
 
 endTransaction(tp, end) ==
   /\ \E k \in 1..Len(log[tp]) : log[tp][k].tx = "open" /\ log' = [log EXCEPT ![tp][k].tx = end]
-  /\ UNCHANGED <<now, topicId, grown, groupOffset, out, Postgres, conn, Memory, Relay, faults, contradicted>>
+  /\ UNCHANGED <<now, topicId, grown, out, Postgres, conn, Memory, Relay, faults, contradicted>>
 
 addPartition ==
   /\ WithGrowth
   /\ ~grown
   /\ grown' = TRUE
-  /\ UNCHANGED <<now, log, topicId, groupOffset, out, Postgres, conn, Memory, Relay, faults, contradicted>>
+  /\ UNCHANGED <<now, log, topicId, out, Postgres, conn, Memory, Relay, faults, contradicted>>
 
 \* The records of the old topic are stored already; what is lost with a topic places a hold, which is not modelled.
 recreateTopic ==
@@ -357,7 +402,7 @@ recreateTopic ==
   /\ pg[primary].pos["paid"] = <<0, Len(log["paid"])>>
   /\ topicId' = 1
   /\ log' = [log EXCEPT !["paid"] = <<>>]
-  /\ UNCHANGED <<now, grown, groupOffset, out, Postgres, conn, Memory, Relay, faults, contradicted>>
+  /\ UNCHANGED <<now, grown, out, Postgres, conn, Memory, Relay, faults, contradicted>>
 
 -----------------------------------------------------------------------------
 (***************************************************************************)
@@ -367,8 +412,8 @@ recreateTopic ==
 Pending(db) == {o \in Orders : db.rows[o].state = "PENDING"}
 
 Start(db, tp) ==
-  IF db.pos[tp] = NoPosition THEN (IF StartFromPostgres THEN 0 ELSE groupOffset[tp])
-  ELSE db.pos[tp][2]
+  IF db.pos[tp] # NoPosition THEN db.pos[tp][2]
+  ELSE IF StartAtBeginning \/ tp = "created" THEN 0 ELSE Len(log[tp])
 
 \* What Postgres contains once the positions that were missing are stored (StoredPositions.begin),
 \* and those of a topic that was created again are replaced (StoredPositions.restart).
@@ -378,64 +423,117 @@ Positioned(db) ==
      ELSE IF db.pos[tp][1] # IdOf(tp) THEN <<IdOf(tp), 0>>
      ELSE db.pos[tp]]]
 
-\* ShardAssignment and StartingPositions: an instance takes over; its memory comes from Postgres.
+Offsets(db) == [tp \in Partitions |-> db.pos[tp][2]]
+
+IsNewServer(i) == ServersAreCompared /\ seen[i] # Identity(conn[i])
+
+\* An instance notices which server answers.  A process remembers that, even if its consumer is replaced.
+Notice(i) ==
+  LET server == Identity(conn[i])
+      forgets == ServersAreCompared /\ ForgetOnNewServer
+  IN
+  /\ seen' = [seen EXCEPT ![i] = IF ServersAreCompared THEN server ELSE 0]
+  /\ reflected' = [reflected EXCEPT ![i] = IF forgets /\ @ # server THEN 0 ELSE @]
+  /\ reading' = [reading EXCEPT ![i] =
+       IF forgets /\ @ # NotKnown /\ reading[i].server # server THEN NotKnown ELSE @]
+
+\* Where an instance owns the shard, a former owner only stores and decides on, until it notices.
+Owns(i) == WithWheel => owner = i
+
+\* ShardAssignment and StartingPositions.seek: an instance takes over, or starts again after a reset.
 \* Nothing keeps another instance from believing that it owns the shard as well.
-TakeOver(i) ==
+\* The mutant skips what was paid or closed before a partition was read for the first time.
+acquire(i) ==
   LET db == Positioned(Db(i)) IN
+  /\ Owns(i)
+  /\ known[i] = NotKnown
   /\ pg' = [pg EXCEPT ![conn[i]] = db]
-  /\ known' = [known EXCEPT ![i] = [tp \in Partitions |->
-       IF Db(i).pos[tp][1] \in {9, IdOf(tp)} THEN Start(Db(i), tp) ELSE 0]]
+  /\ known' = [known EXCEPT ![i] = Offsets(db)]
+  /\ at' = [at EXCEPT ![i] = Offsets(db)]
+  /\ Notice(i)
+  /\ UNCHANGED <<now, Kafka, primary, started, replica, born, conn, owner, wheel, rebuilt, gate,
+                 Relay, faults, contradicted>>
+
+\* ShardRebuild reads the pending orders into the wheel, some time after the instance has begun to read on.
+rebuild(i) ==
+  /\ WithWheel
+  /\ Owns(i)
+  /\ ~rebuilt[i]
+  /\ PositionsFirst => known[i] # NotKnown
+  /\ wheel' = [wheel EXCEPT ![i] = @ \cup Pending(Db(i))]
+  /\ rebuilt' = [rebuilt EXCEPT ![i] = TRUE]
+  /\ UNCHANGED <<now, Kafka, Postgres, conn, owner, known, at, gate, Process, Relay, faults, contradicted>>
+
+\* An instance loses what its consumer's loop remembers.
+DropLoop(i) ==
+  /\ known' = [known EXCEPT ![i] = NotKnown]
+  /\ at' = [at EXCEPT ![i] = NotKnown]
   /\ gate' = [gate EXCEPT ![i] = NotKnown]
-  /\ wheel' = [wheel EXCEPT ![i] = IF WithWheel THEN Pending(Db(i)) ELSE {}]
-  /\ seen' = [seen EXCEPT ![i] = IF WithWheel THEN conn[i] ELSE 1]
-  /\ UNCHANGED <<now, Kafka, primary, started, replica, born, conn, reading, Relay, faults, contradicted>>
+  /\ wheel' = [wheel EXCEPT ![i] = {}]
+  /\ rebuilt' = [rebuilt EXCEPT ![i] = FALSE]
 
-acquire(i) == known[i] = NotKnown /\ TakeOver(i)
+\* PositionComparison.compare.  While records arrive, an instance compares only if it cannot store one.  While none
+\* arrive, it compares every second, which finds no more than the next record would.
+Differs(i) ==
+  \/ StoreOnKnownServer /\ IsNewServer(i)
+  \/ \E tp \in Partitions : Db(i).pos[tp] # <<IdOf(tp), known[i][tp]>>
 
-WentBack(i) ==
-  \E tp \in Partitions : Db(i).pos[tp][1] # IdOf(tp) \/ Db(i).pos[tp][2] # known[i][tp]
+Lost(i) ==
+  \/ RebuildOnNewServer /\ IsNewServer(i)
+  \/ \E tp \in Partitions : Db(i).pos[tp][1] # IdOf(tp) \/ Db(i).pos[tp][2] < known[i][tp]
 
-\* Postgres contains other positions than the instance knows, or another server answers.
-reposition(i) ==
+\* Postgres may have lost something: ShardAssignment.reset drops everything that came from it.
+reset(i) ==
+  /\ Owns(i)
   /\ known[i] # NotKnown
-  /\ WentBack(i) \/ (WithWheel /\ RebuildOnNewServer /\ seen[i] # conn[i])
-  /\ TakeOver(i)
+  /\ Differs(i)
+  /\ Lost(i)
+  /\ DropLoop(i)
+  /\ Notice(i)
+  /\ UNCHANGED <<now, Kafka, Postgres, conn, owner, Relay, faults, contradicted>>
 
-\* BatchIntake.takeIn: a record is stored together with the position behind it.
+\* Another instance has advanced the positions.  This one still reads the records up to there, because their orders
+\* may be missing in its wheel.  Storing them again changes nothing, so without the wheel that is left out.
+catchUp(i) ==
+  /\ Owns(i)
+  /\ known[i] # NotKnown
+  /\ Differs(i)
+  /\ ~Lost(i)
+  /\ known' = [known EXCEPT ![i] = Offsets(Db(i))]
+  /\ at' = IF ReadAgain /\ WithWheel THEN at ELSE [at EXCEPT ![i] = Offsets(Db(i))]
+  /\ Notice(i)
+  /\ UNCHANGED <<now, Kafka, Postgres, conn, owner, wheel, rebuilt, gate, Relay, faults, contradicted>>
+
+Max(a, b) == IF a > b THEN a ELSE b
+
+\* BatchIntake.takeIn: a record is stored together with the position behind it.  Nothing changes if Postgres
+\* contains the record already, except that the wheel learns of its order.
 takeIn(i, tp) ==
   LET db == Db(i)
-      from == known[i][tp]
+      from == at[i][tp]
+      next == Max(from + 1, known[i][tp])
       record == log[tp][from + 1]
-      advanced == IF ComparePositions \/ db.pos[tp][2] < from + 1
-                  THEN [db EXCEPT !.pos[tp] = <<IdOf(tp), from + 1>>] ELSE db
+      advanced == IF ComparePositions \/ db.pos[tp][2] < next
+                  THEN [db EXCEPT !.pos[tp] = <<IdOf(tp), next>>] ELSE db
       stored == IF PositionsWithRows THEN Store(advanced, tp, record)
                 ELSE advanced \* a crash keeps the record from being stored
-      settles == tp # "created" /\ record.tx # "aborted"
       order == IF tp \in PaymentPartitions THEN OrderOf(record.id) ELSE record.id
   IN
   /\ known[i] # NotKnown
   /\ from < LastStable(tp)
-  /\ StoreAfterReadBack => db.complete = conn[i]
+  /\ StoreOnKnownServer => ~IsNewServer(i)
   /\ db.pos[tp][1] = IdOf(tp)
-  /\ ComparePositions => db.pos[tp][2] = from
+  /\ ComparePositions => db.pos[tp][2] = known[i][tp]
   /\ pg' = [pg EXCEPT ![conn[i]] = stored]
-  /\ known' = [known EXCEPT ![i][tp] = from + 1]
+  /\ known' = [known EXCEPT ![i][tp] = next]
+  /\ at' = [at EXCEPT ![i][tp] = from + 1]
   /\ gate' = IF Pending(stored) = {} /\ OnlyPending THEN [gate EXCEPT ![i] = NotKnown] ELSE gate
-  /\ sends' = sends \cup (stored.outbox \ db.outbox)
+  /\ sends' = IF MayPublish(i) THEN sends \cup (stored.outbox \ db.outbox) ELSE sends
   /\ wheel' = [wheel EXCEPT ![i] = IF ~WithWheel THEN {}
                                    ELSE IF tp = "created" /\ stored.rows[order].state = "PENDING" THEN @ \cup {order}
                                    ELSE IF stored.rows[order].state # "PENDING" THEN @ \ {order} ELSE @]
-  /\ contradicted' = (contradicted
-       \/ (settles /\ WasCancelledBefore(conn[i], order) /\ stored.rows[order].state \in {"PAID", "CLOSED"}))
-  /\ UNCHANGED <<now, Kafka, primary, started, replica, born, conn, reading, seen, acked, faults>>
-
-\* IntakeLoop commits offsets to Kafka after their records are stored.
-commitOffset(i, tp) ==
-  /\ WithFirstStart
-  /\ known[i] # NotKnown
-  /\ groupOffset[tp] # known[i][tp]
-  /\ groupOffset' = [groupOffset EXCEPT ![tp] = known[i][tp]]
-  /\ UNCHANGED <<now, log, topicId, grown, out, Postgres, conn, Memory, Relay, faults, contradicted>>
+  /\ UNCHANGED <<now, Kafka, primary, started, replica, born, conn, owner, rebuilt, Process,
+                 acked, faults, contradicted>>
 
 -----------------------------------------------------------------------------
 (***************************************************************************)
@@ -455,20 +553,21 @@ Ends == [tp \in Settling |->
 \* Asking changes nothing, so an answer that is never used is left out, too.
 \* The mutant asks Kafka first and reads T later.
 askEndOffsets(i) ==
+  /\ Owns(i)
   /\ known[i] # NotKnown
   /\ Pending(Db(i)) # {}
   /\ IF TimeBeforeEnds
      THEN gate[i] = NotKnown /\ now >= Deadline /\ gate' = [gate EXCEPT ![i] = [passed |-> TRUE, ends |-> Ends]]
      ELSE \/ gate[i] = NotKnown /\ gate' = [gate EXCEPT ![i] = [passed |-> FALSE, ends |-> Ends]]
           \/ gate[i] # NotKnown /\ ~gate[i].passed /\ now >= Deadline /\ gate' = [gate EXCEPT ![i].passed = TRUE]
-  /\ UNCHANGED <<now, Kafka, Postgres, conn, known, reading, wheel, seen, Relay, faults, contradicted>>
+  /\ UNCHANGED <<now, Kafka, Postgres, conn, owner, Loop, Process, Relay, faults, contradicted>>
 
 Reached(i, db) ==
   \A tp \in DOMAIN gate[i].ends :
     IF PositionsInStatement
     THEN /\ TopicIds => db.pos[tp][1] = gate[i].ends[tp][1]
          /\ db.pos[tp][2] >= gate[i].ends[tp][2]
-    ELSE known[i][tp] >= gate[i].ends[tp][2]
+    ELSE at[i][tp] >= gate[i].ends[tp][2]
 
 \* DueOrderDecision.cancel: the deciding statement.
 cancel(i, o) ==
@@ -482,14 +581,15 @@ cancel(i, o) ==
   /\ gate[i].passed
   /\ db.rows[o].state \in (IF OnlyPending THEN {"PENDING"} ELSE {"PENDING", "PAID"})
   /\ Reached(i, db)
-  /\ DecideAfterReadBack => db.complete = server
+  /\ DecideAfterReadBack => IsReadBack(i)
   /\ WithWheel => o \in wheel[i]
   /\ pg' = [pg EXCEPT ![server] = written]
   /\ sends' = sends \cup (IF OutboxWithDecision THEN written.outbox \ db.outbox ELSE {<<0, Cancelled(o)>>})
   /\ gate' = [gate EXCEPT ![i] = NotKnown]
   /\ wheel' = [wheel EXCEPT ![i] = @ \ {o}]
   /\ contradicted' = (contradicted \/ WasCancelledBefore(server, o))
-  /\ UNCHANGED <<now, Kafka, primary, started, replica, born, conn, known, reading, seen, acked, faults>>
+  /\ UNCHANGED <<now, Kafka, primary, started, replica, born, conn, owner, known, at, rebuilt, Process,
+                 acked, faults>>
 
 -----------------------------------------------------------------------------
 (***************************************************************************)
@@ -503,7 +603,7 @@ publish ==
     /\ sends' = sends \ {e}
     /\ out' = IF e[2] \in Range(out) THEN out ELSE Append(out, e[2])
     /\ acked' = IF RecordByKey THEN {} ELSE acked \cup {e}
-    /\ UNCHANGED <<now, log, topicId, grown, groupOffset, Postgres, conn, Memory, faults, contradicted>>
+    /\ UNCHANGED <<now, log, topicId, grown, Postgres, conn, Memory, faults, contradicted>>
 
 \* The sending instance crashes before the event reaches Kafka.  Where progress does not count, an event that
 \* is lost is no different from one that stays on its way for ever.
@@ -516,7 +616,9 @@ loseSend ==
 
 \* OutboxSweep.next finds what a crash left behind.
 sweep(i) ==
+  /\ Owns(i)
   /\ known[i] # NotKnown
+  /\ MayPublish(i)
   /\ \E e \in Db(i).outbox \ sends : e[2] \notin Range(out) /\ sends' = sends \cup {e}
   /\ UNCHANGED <<now, Kafka, Postgres, conn, Memory, acked, faults, contradicted>>
 
@@ -541,10 +643,11 @@ record(i) ==
 (***************************************************************************)
 
 askPublishedEnd(i) ==
-  /\ Db(i).complete # conn[i]
+  /\ Owns(i)
+  /\ ~IsReadBack(i)
   /\ reading[i] = NotKnown
-  /\ reading' = [reading EXCEPT ![i] = [server |-> conn[i], end |-> Len(out), done |-> FALSE]]
-  /\ UNCHANGED <<now, Kafka, Postgres, conn, known, gate, wheel, seen, Relay, faults, contradicted>>
+  /\ reading' = [reading EXCEPT ![i] = [server |-> Identity(conn[i]), end |-> Len(out), done |-> FALSE]]
+  /\ UNCHANGED <<now, Kafka, Postgres, conn, owner, Loop, gate, seen, reflected, Relay, faults, contradicted>>
 
 \* One record is restored together with the position behind it.
 reflectPublished(i) ==
@@ -553,34 +656,40 @@ reflectPublished(i) ==
   IN
   /\ known[i] # NotKnown \/ reading[i] # NotKnown
   /\ db.out < Len(out)
-  /\ ReadOn \/ db.complete # conn[i]
+  /\ ReadOn \/ ~IsReadBack(i)
   /\ pg' = [pg EXCEPT ![conn[i]] = restored]
   /\ UNCHANGED <<now, Kafka, primary, started, replica, born, conn, Memory, Relay, faults, contradicted>>
 
-reachPublishedEnd(i) ==
+\* The statement of ReadBackState.complete: the server on which the read-back was begun has reached the end.
+ReachesEnd(i) ==
   /\ reading[i] # NotKnown
   /\ ~reading[i].done
-  /\ reading[i].server = conn[i]
+  /\ CompleteOnSameServer => reading[i].server = Identity(conn[i])
   /\ ReadBack => Db(i).out >= reading[i].end
-  /\ reading' = [reading EXCEPT ![i].done = TRUE, ![i].end = 0]
-  /\ UNCHANGED <<now, Kafka, Postgres, conn, known, gate, wheel, seen, Relay, faults, contradicted>>
 
-\* ReadBackState.complete
+\* It has found that.  Without a failback, what comes between it and the memory makes no difference: the server
+\* either answers still, or never again.
+reachPublishedEnd(i) ==
+  /\ WithFailback
+  /\ ReachesEnd(i)
+  /\ reading' = [reading EXCEPT ![i] = [server |-> Identity(conn[i]), end |-> 0, done |-> TRUE]]
+  /\ UNCHANGED <<now, Kafka, Postgres, conn, owner, Loop, gate, seen, reflected, Relay, faults, contradicted>>
+
+\* The instance remembers it.
 completeReadBack(i) ==
-  /\ reading[i] # NotKnown
-  /\ reading[i].done
-  /\ IF CompleteOnSameServer /\ reading[i].server # conn[i] THEN UNCHANGED pg
-     ELSE pg' = [pg EXCEPT ![conn[i]].complete = conn[i]]
+  /\ IF WithFailback THEN reading[i] # NotKnown /\ reading[i].done ELSE ReachesEnd(i)
+  /\ reflected' = [reflected EXCEPT ![i] = IF WithFailback THEN reading[i].server ELSE Identity(conn[i])]
   /\ reading' = [reading EXCEPT ![i] = NotKnown]
-  /\ UNCHANGED <<now, Kafka, primary, started, replica, born, conn, known, gate, wheel, seen, Relay, faults, contradicted>>
+  /\ UNCHANGED <<now, Kafka, Postgres, conn, owner, Loop, gate, seen, Relay, faults, contradicted>>
 
 \* A read-back that another server has overtaken is given up.
 abandonReadBack(i) ==
   /\ reading[i] # NotKnown
-  /\ reading[i].server # conn[i]
+  /\ ~reading[i].done
   /\ CompleteOnSameServer
+  /\ reading[i].server # Identity(conn[i])
   /\ reading' = [reading EXCEPT ![i] = NotKnown]
-  /\ UNCHANGED <<now, Kafka, Postgres, conn, known, gate, wheel, seen, Relay, faults, contradicted>>
+  /\ UNCHANGED <<now, Kafka, Postgres, conn, owner, Loop, gate, seen, reflected, Relay, faults, contradicted>>
 
 -----------------------------------------------------------------------------
 (***************************************************************************)
@@ -603,23 +712,39 @@ purge(o) ==
 crash(i) ==
   /\ faults < MaxFaults
   /\ known[i] # NotKnown
-  /\ known' = [known EXCEPT ![i] = NotKnown]
-  /\ gate' = [gate EXCEPT ![i] = NotKnown]
+  /\ DropLoop(i)
+  /\ seen' = [seen EXCEPT ![i] = 0]
+  /\ reflected' = [reflected EXCEPT ![i] = 0]
   /\ reading' = [reading EXCEPT ![i] = NotKnown]
-  /\ wheel' = [wheel EXCEPT ![i] = {}]
-  /\ seen' = [seen EXCEPT ![i] = IF WithWheel THEN conn[i] ELSE 1]
   /\ faults' = IF WithWheel THEN faults + 1 ELSE faults
-  /\ UNCHANGED <<now, Kafka, Postgres, conn, Relay, contradicted>>
+  /\ UNCHANGED <<now, Kafka, Postgres, conn, owner, Relay, contradicted>>
 
-\* The standby catches up.
+\* The group assigns the shard to another instance, or the fleet moves to another group.  The former owner may not
+\* notice before its consumer is replaced.
+reassign(i) ==
+  /\ WithWheel
+  /\ faults < MaxFaults
+  /\ owner # i
+  /\ owner' = i
+  /\ faults' = faults + 1
+  /\ UNCHANGED <<now, Kafka, Postgres, conn, Loop, gate, Process, Relay, contradicted>>
+
+\* A consumer is closed: the memory of its loop is lost, that of its process is not.
+closeConsumer(i) ==
+  /\ known[i] # NotKnown
+  /\ WithFailback \/ (WithWheel /\ owner # i)
+  /\ DropLoop(i)
+  /\ UNCHANGED <<now, Kafka, Postgres, conn, owner, Process, Relay, faults, contradicted>>
+
+\* The standby catches up, or a dump is taken.
 replicate ==
   /\ started < MaxServers
   /\ replica # pg[primary]
   /\ replica' = pg[primary]
   /\ UNCHANGED <<now, Kafka, pg, primary, started, born, conn, Memory, Relay, faults, contradicted>>
 
-\* The standby takes over as it is: what it has not received is lost.
-failOver ==
+\* The tables go back to what they were when they were copied.
+GoBack ==
   /\ started < MaxServers
   /\ started' = started + 1
   /\ primary' = started + 1
@@ -630,6 +755,12 @@ failOver ==
   /\ conn' = IF WithSplitBrain THEN conn ELSE [i \in Instances |-> started + 1]
   /\ UNCHANGED <<now, Kafka, Memory, Relay, faults, contradicted>>
 
+\* The standby takes over as it is: what it has not received is lost.
+failOver == ~WithDump /\ GoBack
+
+\* A dump is restored while the instances run: what was committed since is lost.
+restoreDump == WithDump /\ GoBack
+
 \* An instance that was still connected to an old primary comes to the new one, with its memory.
 reconnect(i) ==
   /\ conn[i] # primary
@@ -638,16 +769,23 @@ reconnect(i) ==
        IF s # primary /\ ~WithFailback /\ \A j \in Instances : j = i \/ conn[j] # s THEN EmptyServer ELSE pg[s]]
   /\ UNCHANGED <<now, Kafka, primary, started, replica, born, Memory, Relay, faults, contradicted>>
 
-\* The first server, which never stopped, takes over again: everything since is lost, and its start time is the old one.
+\* Whether an instance has noticed the primary, or has not begun to read back another server.
+HasNoticed(i) == seen[i] = Identity(primary) \/ <<seen[i], reflected[i], reading[i]>> = <<0, 0, NotKnown>>
+
+\* The first server, which never stopped, takes over again: everything since is lost, and by its start time and tables
+\* it is the server that was read back once.  If there are several instances, each of them has noticed the server in
+\* between; README.md says why.
 failBack ==
   /\ WithFailback
   /\ primary # 1
   /\ started = MaxServers
+  /\ \A i \in Instances : HasNoticed(i) \/ Instances = {i}
   /\ primary' = 1
   /\ conn' = [i \in Instances |-> 1]
   /\ pg' = [s \in Servers |-> IF s = 1 THEN pg[1] ELSE EmptyServer]
+  /\ born' = [born EXCEPT ![1] = Len(out)]
   /\ started' = MaxServers + 1
-  /\ UNCHANGED <<now, Kafka, replica, born, Memory, Relay, faults, contradicted>>
+  /\ UNCHANGED <<now, Kafka, replica, Memory, Relay, faults, contradicted>>
 
 -----------------------------------------------------------------------------
 Next ==
@@ -657,18 +795,17 @@ Next ==
   \/ \E o \in Orders : appendClosed(o)
   \/ addPartition \/ recreateTopic
   \/ \E i \in Instances :
-       \/ acquire(i) \/ reposition(i)
+       \/ acquire(i) \/ rebuild(i) \/ reset(i) \/ catchUp(i)
        \/ \E tp \in Partitions : takeIn(i, tp)
-       \/ \E tp \in Partitions : commitOffset(i, tp)
        \/ askEndOffsets(i)
        \/ \E o \in Orders : cancel(i, o)
        \/ sweep(i) \/ record(i)
        \/ askPublishedEnd(i) \/ reflectPublished(i) \/ reachPublishedEnd(i)
        \/ completeReadBack(i) \/ abandonReadBack(i)
-       \/ crash(i) \/ reconnect(i)
+       \/ crash(i) \/ reassign(i) \/ closeConsumer(i) \/ reconnect(i)
   \/ publish \/ loseSend
   \/ \E o \in Orders : purge(o)
-  \/ replicate \/ failOver \/ failBack
+  \/ replicate \/ failOver \/ restoreDump \/ failBack
 
 Spec == Init /\ [][Next]_Vars
 
@@ -684,11 +821,10 @@ Final(o) == pg[primary].rows[o]
 \* Everything that was appended is stored, everything that was decided is published.
 Quiet ==
   /\ \A i \in Instances : conn[i] = primary
-  /\ pg[primary].complete = primary
   /\ pg[primary].outbox = {}
   /\ \A tp \in Partitions : pg[primary].pos[tp] = <<IdOf(tp), Len(log[tp])>>
   /\ \A tp \in Partitions : LastStable(tp) = Len(log[tp])
-  /\ ReadOn => pg[primary].out = Len(out)
+  /\ IF ReadOn THEN pg[primary].out = Len(out) ELSE \E i \in Instances : IsReadBack(i)
 
 SettledInTime(o) ==
   \/ \E tp \in PaymentPartitions : \E k \in 1..Len(log[tp]) :
@@ -700,8 +836,8 @@ P1_NoDeadlineLost ==
   \A s \in InUse : \A k \in 1..Len(Creations) :
     (pg[s].pos["created"] # NoPosition /\ k <= pg[s].pos["created"][2]) => pg[s].rows[Creations[k]].state # "NONE"
 
-\* P2: no statement contradicts what was published before its server took over, and in the end
-\* the rows say what the world was told.
+\* P2: no decision contradicts what was published before its server took over, and in the end
+\* the rows say what the world was told.  A payment may settle such an order until its cancellation is restored.
 P2_PublishedDecisionNeverChanges ==
   /\ ~contradicted
   /\ Quiet => \A o \in Orders : PublishedCancellation(o) => Final(o).state \in {"CANCELLED", "PURGED"}
@@ -735,6 +871,12 @@ P6_NoConflictWithoutReason ==
     /\ Appended(p) \/ topicId # 0
     /\ Quiet => Final(OrderOf(p)).state \in {"CANCELLED", "CLOSED", "PURGED"}
 
+\* P6: a conflict that was published before a server took over is not published with another content.
+P6_PublishedConflictNeverChanges ==
+  \A p \in Payments : \A met \in {"CANCELLED", "CLOSED"} :
+    (\E k \in 1..born[primary] : out[k] = Conflict(p, met))
+      => \A other \in {"CANCELLED", "CLOSED"} \ {met} : Conflict(p, other) \notin Range(out)
+
 -----------------------------------------------------------------------------
 (***************************************************************************)
 (* Progress: once faults end, each order is decided and its decision is    *)
@@ -745,13 +887,16 @@ Fairness ==
   /\ WF_Vars(tick)
   /\ WF_Vars(publish)
   /\ \A i \in Instances :
-       /\ WF_Vars(acquire(i) \/ reposition(i))
-       /\ \A tp \in Partitions : WF_Vars(takeIn(i, tp))
-       /\ WF_Vars(askEndOffsets(i))
-       /\ \A o \in Orders : WF_Vars(cancel(i, o))
-       /\ WF_Vars(sweep(i))
-       /\ WF_Vars(askPublishedEnd(i) \/ reachPublishedEnd(i) \/ completeReadBack(i) \/ abandonReadBack(i))
-       /\ WF_Vars(reflectPublished(i))
+       /\ WF_Vars(owner = i /\ (acquire(i) \/ reset(i) \/ catchUp(i)))
+       /\ WF_Vars(owner = i /\ rebuild(i))
+       /\ \A tp \in Partitions : WF_Vars(owner = i /\ takeIn(i, tp))
+       /\ WF_Vars(owner = i /\ askEndOffsets(i))
+       /\ \A o \in Orders : WF_Vars(owner = i /\ cancel(i, o))
+       /\ WF_Vars(owner = i /\ sweep(i))
+       \* An instance reads a server back once it has noticed it.
+       /\ WF_Vars(owner = i /\ ~IsNewServer(i) /\ (askPublishedEnd(i) \/ reachPublishedEnd(i)
+                                                   \/ completeReadBack(i) \/ abandonReadBack(i)))
+       /\ WF_Vars(owner = i /\ reflectPublished(i))
 
 FairSpec == Spec /\ Fairness
 
