@@ -15,6 +15,7 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
@@ -39,7 +40,9 @@ public final class Outcomes implements AutoCloseable {
                 ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG,
                 environment.bootstrapServers(),
                 ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG,
-                false),
+                false,
+                ConsumerConfig.AUTO_OFFSET_RESET_CONFIG,
+                "earliest"),
             new ByteArrayDeserializer(),
             new ByteArrayDeserializer());
   }
@@ -61,15 +64,20 @@ public final class Outcomes implements AutoCloseable {
       while (!closed) {
         consumer
             .poll(Duration.ofMillis(500))
-            .forEach(
-                record -> {
-                  of(record.topic()).add(new PublishedEvent(record));
-                  positions.put(
-                      new TopicPartition(record.topic(), record.partition()), record.offset() + 1);
-                });
+            .forEach(record -> of(record.topic()).add(new PublishedEvent(record)));
+        consumer.assignment().forEach(this::notePosition);
       }
     } catch (WakeupException e) {
       // closed
+    }
+  }
+
+  /** The consumer's own position also passes records that were deleted before it could read them. */
+  private void notePosition(TopicPartition partition) {
+    try {
+      positions.put(partition, consumer.position(partition, Duration.ZERO));
+    } catch (TimeoutException e) {
+      // not known yet
     }
   }
 
