@@ -55,14 +55,15 @@ public final class Benchmarks {
     for (int run = 1; run <= options.runs(); run++) {
       Path directory = options.directory().resolve("run-" + run);
       try (Servers servers = Servers.start(directory)) {
-        violations.addAll(
+        Run measured =
             new Run(
-                    servers,
-                    options.scale(),
-                    ServiceProgram.of(options.serviceJar(), options.heap()),
-                    results,
-                    Benchmarks::log)
-                .measure(options.peers()));
+                servers,
+                options.scale(),
+                ServiceProgram.of(options.serviceJar(), options.heap()),
+                results,
+                Benchmarks::log);
+        violations.addAll(
+            options.firstStartOnly() ? measured.firstStart() : measured.measure(options.peers()));
       }
       write(options, results, violations);
     }

@@ -12,6 +12,7 @@ import java.util.Locale;
  *
  * @param scale how large and long the measurements are
  * @param runs how often everything is measured
+ * @param firstStartOnly whether nothing but the first start on old topics is measured
  * @param peers with what the service is compared
  * @param serviceJar the service
  * @param heap the maximum heap of each contender
@@ -21,6 +22,7 @@ import java.util.Locale;
 record Options(
     Scale scale,
     int runs,
+    boolean firstStartOnly,
     List<Peer> peers,
     Path serviceJar,
     String heap,
@@ -39,6 +41,8 @@ record Options(
         --backlog=N          events of a backlog (default 600000)
         --rush=N             orders created per second during a rush (default 20000; 0: no disturbances)
         --day=N              orders of a day that passes through the table (default 1000000; 0: no such day)
+        --first-start=N      old records that the first start of a shop finds (default 1000000; 0: no such start)
+        --first-start-only   measure nothing else
         --starts=N           starts without a crash, of each kind (default 3)
         --runs=N             how often everything is measured (default 1)
         --peers=A,B          polling_job, db_scheduler, quartz, job_runr; or none (default: all)
@@ -56,6 +60,7 @@ record Options(
   static Options of(Path temporary, String... arguments) {
     Scale scale = Arrays.asList(arguments).contains("--quick") ? Scale.QUICK : Scale.DEFAULT;
     int runs = 1;
+    boolean firstStartOnly = false;
     List<Peer> peers = List.of(Peer.values());
     Path serviceJar = Path.of("order-service", "target", "order-service.jar");
     String heap = "1g";
@@ -73,6 +78,7 @@ record Options(
         case "--backlog=" -> scale = scale.withBacklog(number(argument, value));
         case "--rush=" -> scale = scale.withRush(number(argument, value));
         case "--day=" -> scale = scale.withDay(number(argument, value));
+        case "--first-start=" -> scale = scale.withFirstStart(number(argument, value));
         case "--starts=" -> scale = scale.withStarts(number(argument, value));
         case "--runs=" -> runs = number(argument, value);
         case "--peers=" -> peers = peers(value);
@@ -81,13 +87,15 @@ record Options(
         case "--directory=" -> directory = Path.of(value).toAbsolutePath();
         case "--out=" -> out = Path.of(value);
         default -> {
-          if (!argument.equals("--quick")) {
+          if (argument.equals("--first-start-only")) {
+            firstStartOnly = true;
+          } else if (!argument.equals("--quick")) {
             throw new IllegalArgumentException("Unknown option: " + argument);
           }
         }
       }
     }
-    return new Options(scale, runs, peers, serviceJar, heap, directory, out);
+    return new Options(scale, runs, firstStartOnly, peers, serviceJar, heap, directory, out);
   }
 
   private static List<Peer> peers(String value) {

@@ -21,6 +21,7 @@ class OptionsTest {
 
     assertThat(options.scale()).isEqualTo(Scale.DEFAULT);
     assertThat(options.runs()).isEqualTo(1);
+    assertThat(options.firstStartOnly()).isFalse();
     assertThat(options.peers()).containsExactly(Peer.values());
     assertThat(options.directory()).isEqualTo(Path.of("tmp"));
   }
@@ -38,6 +39,8 @@ class OptionsTest {
             "--rush=8",
             "--day=9",
             "--starts=10",
+            "--first-start=11",
+            "--first-start-only",
             "--runs=7",
             "--peers=quartz,db_scheduler",
             "--service-jar=a.jar",
@@ -48,8 +51,9 @@ class OptionsTest {
     assertThat(options)
         .isEqualTo(
             new Options(
-                new Scale(1, 2, 3, 4, 5, 6, 8, 9, 10),
+                new Scale(1, 2, 3, 4, 5, 6, 8, 9, 10, 11),
                 7,
+                true,
                 List.of(Peer.QUARTZ, Peer.DB_SCHEDULER),
                 Path.of("a.jar"),
                 "2g",

@@ -56,12 +56,17 @@ public final class OrderTimeout implements Contender {
 
   @Override
   public void start() {
+    start(START_PATIENCE);
+  }
+
+  /** Starts it; returns when it is ready to serve, which may take that long. */
+  public void start(Duration patience) {
     List<String> arguments = new ArrayList<>();
     settings().forEach((setting, value) -> arguments.add("--" + setting + "=" + value));
     ChildJvm started =
         ChildJvm.ofJar(log(), program.heap(), program.options(), program.jar(), arguments);
     process = started;
-    Waiting.until(() -> isReady() || !started.isAlive(), START_PATIENCE);
+    Waiting.until(() -> isReady() || !started.isAlive(), patience);
     if (!isReady()) {
       throw new IllegalStateException("The service has not become ready, see " + log());
     }

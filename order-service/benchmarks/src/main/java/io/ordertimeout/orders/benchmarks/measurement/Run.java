@@ -27,6 +27,7 @@ public final class Run {
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final int SMALL_BURST_SHARE = 10;
   private static final int OLD_SHARE = 4;
+  private static final int OLD_PAYMENTS = 1_000_000;
 
   /** More than the orders of any measurement. */
   private static final long NUMBERS = 100_000_000;
@@ -82,6 +83,9 @@ public final class Run {
     }
     if (scale.day() > 0) {
       day();
+    }
+    if (scale.firstStart() > 0) {
+      firstStart();
     }
     bare();
     for (Peer peer : peers) {
@@ -185,6 +189,27 @@ public final class Run {
                   SERVICE,
                   nextNumber()));
     }
+  }
+
+  /** Measures the first start on old topics; returns what is wrong with the cancellations. */
+  public List<String> firstStart() {
+    Section section =
+        results.section(
+            "A first start on topics with old records",
+            "From the start of the process. The records span two days; the last orders are created"
+                + " just before the start and are due at once.");
+    String paid = "%,d records: orders and their payments".formatted(scale.firstStart());
+    progress.accept(SERVICE + ", first start, " + paid);
+    violations.addAll(
+        new FirstStart(Shop.open("first-start", servers), program, section, paid)
+            .withPaidOrders(nextNumber(), scale.firstStart()));
+    int payments = Math.min(scale.firstStart(), OLD_PAYMENTS);
+    String alone = "%,d payments of unknown orders".formatted(payments);
+    progress.accept(SERVICE + ", first start, " + alone);
+    violations.addAll(
+        new FirstStart(Shop.open("payments-alone", servers), program, section, alone)
+            .withPaymentsAlone(nextNumber(), payments));
+    return List.copyOf(violations);
   }
 
   private void compare(Peer peer) {

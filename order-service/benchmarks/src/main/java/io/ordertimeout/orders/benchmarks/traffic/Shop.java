@@ -17,6 +17,7 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.config.TopicConfig;
 
 /**
  * The topics and the database of one contender. All contenders read and write the same kinds of
@@ -59,6 +60,30 @@ public record Shop(String name, Servers servers, Database database) {
                 new ConfigEntry("consumer.heartbeat.interval.ms", "1500"))
             .map(entry -> new AlterConfigOp(entry, AlterConfigOp.OpType.SET))
             .toList());
+  }
+
+  /**
+   * Has Kafka keep the times of producers in the topics of orders and payments, and all records.
+   */
+  void keepProducersTimes() {
+    List<AlterConfigOp> settings =
+        Stream.of(
+                new ConfigEntry(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "CreateTime"),
+                new ConfigEntry(TopicConfig.RETENTION_MS_CONFIG, "-1"))
+            .map(entry -> new AlterConfigOp(entry, AlterConfigOp.OpType.SET))
+            .toList();
+    get(
+        () -> {
+          servers
+              .kafkaAdmin()
+              .incrementalAlterConfigs(
+                  Map.of(
+                      new ConfigResource(ConfigResource.Type.TOPIC, created()), settings,
+                      new ConfigResource(ConfigResource.Type.TOPIC, paid()), settings))
+              .all()
+              .get();
+          return 0;
+        });
   }
 
   /** The topic of created orders. */
