@@ -174,8 +174,6 @@ public record OrderTimeoutProperties(
    *     so that others take over immediately; after a crash, they wait for it nevertheless
    * @param threads number of consumer threads of this instance
    * @param batchSize maximum number of records stored in one transaction
-   * @param startBack how far back in time reading starts on a partition that has neither a stored
-   *     nor a committed position
    * @param warmUp how long an instance exercises the way of an event, with orders that do not
    *     exist, before it reads the first event; 0 for not at all
    * @param coordinatorTimeout how long the coordinator of the consumer group may fail, although
@@ -198,7 +196,6 @@ public record OrderTimeoutProperties(
       @DefaultValue("false") boolean leaveOnStop,
       @Min(1) @Max(64) @DefaultValue("1") int threads,
       @Min(1) @Max(50_000) @DefaultValue("2000") int batchSize,
-      @DurationMin(seconds = 0) @DefaultValue("1h") Duration startBack,
       @DurationMin(seconds = 0) @DurationMax(seconds = 30) @DefaultValue("2s") Duration warmUp,
       @DurationMin(seconds = 10) @DefaultValue("60s") Duration coordinatorTimeout,
       @DefaultValue("true") boolean advanceGeneration,
@@ -418,8 +415,9 @@ public record OrderTimeoutProperties(
    * @param maxRate maximum number of orders that this instance decides per second, to spread the
    *     backlog after an outage; 0 for no limit
    * @param watermarkScope which payments must be read before an order is cancelled: those of its
-   *     shard, or those of all shards (for producers that partition differently, or by other keys
-   *     than the order id)
+   *     shard, until one turns out to be in another partition than its order, or those of all
+   *     shards from the start (for producers that partition differently, or by other keys than the
+   *     order id)
    * @param afterOutage how orders are treated whose deadline passed during an outage
    * @param outageAfter how long a shard must be without Kafka, Postgres or an owner to count as an
    *     outage

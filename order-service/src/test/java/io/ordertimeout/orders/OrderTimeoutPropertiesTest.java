@@ -32,7 +32,6 @@ class OrderTimeoutPropertiesTest {
           assertThat(properties.deadline().defaultTimeout()).isEqualTo(Duration.ofMinutes(15));
           assertThat(properties.deadline().staleAfter()).isEqualTo(Duration.ofHours(24));
           assertThat(properties.deadline().retention()).isEqualTo(Duration.ofDays(7));
-          assertThat(properties.intake().startBack()).isEqualTo(Duration.ofHours(1));
           assertThat(properties.topics().inputs())
               .containsExactlyInAnyOrder("order-created", "order-paid", "order-closed");
           assertThat(properties.topics().deadLetters("order-paid")).isEqualTo("order-paid.dlt");

@@ -38,7 +38,6 @@ class TableOwnershipTest {
           Map.entry("intake_position", "platform/kafka"),
           Map.entry("partition_count", "platform/kafka"),
           Map.entry("published_position", "platform/kafka"),
-          Map.entry("read_back", "platform/kafka"),
           Map.entry("consumer_group_generation", "intake"),
           Map.entry("intake_stop", "intake"),
           Map.entry("expiry_hold", "suspension"),
@@ -55,6 +54,9 @@ class TableOwnershipTest {
   private static final Set<String> OF_SPRING_SESSION =
       Set.of("console_session", "console_session_attributes");
 
+  /** Only instances of an earlier release use it, during an upgrade. */
+  private static final String OF_EARLIER_RELEASES = "read_back";
+
   static Stream<String> tables() throws IOException {
     Set<String> tables = new TreeSet<>();
     for (Path migration : files(MIGRATIONS)) {
@@ -64,6 +66,7 @@ class TableOwnershipTest {
       }
     }
     assertThat(tables.removeAll(OF_SPRING_SESSION)).isTrue();
+    assertThat(tables.remove(OF_EARLIER_RELEASES)).isTrue();
     return tables.stream();
   }
 

@@ -6,18 +6,21 @@ import static org.awaitility.Awaitility.await;
 import io.ordertimeout.it.oracle.Oracle;
 import io.ordertimeout.it.oracle.Verdict;
 import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.traffic.OldTraffic;
 import io.ordertimeout.it.traffic.Traffic;
 import io.ordertimeout.it.traffic.TrafficProfile;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A run of random faults of instances, Kafka, Postgres and their connections under load. The same
- * seed injects the same faults in the same order into the same variant of the service.
+ * A run of random faults of instances, Kafka, Postgres and their connections under load, by a fleet
+ * that starts for the first time on topics with old orders. The same seed injects the same faults
+ * in the same order into the same variant of the service.
  */
 final class Chaos {
 
@@ -45,16 +48,22 @@ final class Chaos {
 
   /**
    * @param length how long faults are injected at least
-   * @param required the faults that the run contains, however long that takes
+   * @param faults the faults from which the run draws
+   * @param required those of them that it contains, however long that takes
    */
-  Chaos(Duration length, Collection<Fault> required, long seed, int ordersPerSecond) {
+  Chaos(
+      Duration length,
+      List<Fault> faults,
+      Collection<Fault> required,
+      long seed,
+      int ordersPerSecond) {
     this.length = length;
     this.required = required;
     this.seed = seed;
     this.ordersPerSecond = ordersPerSecond;
     this.variant = Variant.of(seed);
     this.random = new Random(seed);
-    this.script = new FaultScript(random);
+    this.script = new FaultScript(random, faults);
   }
 
   /** Injects faults for the given time and then checks every promise for every order. */
@@ -65,10 +74,10 @@ final class Chaos {
         Scenario scenario = Scenario.on(platform.direct(), platform.proxied());
         Fleet fleet = new Fleet(scenario, variant);
         Oracle oracle = Oracle.observe(scenario)) {
-      FaultInjector injector = new FaultInjector(platform, fleet, scenario, random);
       Recovery recovery = new Recovery(scenario, fleet);
+      FaultInjector injector =
+          new FaultInjector(platform, fleet, scenario, recovery, oracle, random);
       try {
-        variant.configure(scenario);
         run(scenario, fleet, oracle, injector, recovery, platform::restore);
         Verdict verdict = oracle.judge(PATIENCE, PROFILE.bounds());
         ledger.event("quiet");
@@ -82,7 +91,7 @@ final class Chaos {
       assertThat(fleet.loggedRepairs()).as("logged repairs").isEmpty();
       assertThat(script.drawn()).containsKeys(required.toArray(Fault[]::new));
       assertThat(recovery.progressed()).as("waits for progress").isGreaterThan(script.count());
-      assertThat(injector.lostChanges()).as("row changes lost by failovers").isPositive();
+      assertThat(injector.lostChanges()).as("lost row changes").isPositive();
     }
   }
 
@@ -94,24 +103,36 @@ final class Chaos {
       Recovery recovery,
       Runnable restore)
       throws InterruptedException {
-    fleet.scaleTo(2);
-    recovery.awaitCalm();
     oracle.recordForbiddenChanges();
     oracle.allowRestoredDecisions();
-    // The instances have just started.
-    oracle.disturbed();
+    oracle.expectStale(OldTraffic.STALE_AFTER);
+    oracle.startedForTheFirstTime();
+    ledger.event(OldTraffic.send(scenario, oracle.acknowledgements(), seed));
+    variant.configure(scenario);
+    fleet.scaleTo(2);
+    recovery.awaitCalm();
     try (Traffic traffic =
         Traffic.start(scenario, oracle.acknowledgements(), PROFILE, seed, ordersPerSecond)) {
       recovery.awaitProgress();
       Instant end = Instant.now().plus(length);
       while (Instant.now().isBefore(end) || !script.hasDrawn(required)) {
         Fault fault = script.next();
-        ledger.event(fault + ", " + fleet.size() + " instances");
+        int instances = fleet.size();
         oracle.disturbed();
+        if (fault.disturbsOneShard()) {
+          // The shards share an instance, and nothing excuses the others once it is calm.
+          fleet.scaleTo(1);
+          awaitCalm(oracle, recovery);
+        }
+        ledger.event(fault + ", " + fleet.size() + " instances");
         injector.inject(fault);
         // Part of the script: the fault's consequences unfold.
         TimeUnit.MILLISECONDS.sleep(random.nextInt(2_000, 5_001));
         recovery.awaitProgress();
+        if (fault.disturbsOneShard()) {
+          oracle.disturbed();
+          fleet.scaleTo(instances);
+        }
         if (random.nextInt(FAULTS_PER_CALM) == 0) {
           awaitCalm(oracle, recovery);
         }

@@ -2,6 +2,7 @@ package io.ordertimeout.it.chaos;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -23,7 +24,8 @@ class ChaosIT {
   @Test
   @Timeout(value = 15, unit = TimeUnit.MINUTES)
   void everyPromiseIsKeptUnderRandomFaults() throws IOException, InterruptedException {
-    new Chaos(LENGTH, FaultScript.FIRST, Long.getLong("chaos.seed", 6), ORDERS_PER_SECOND)
+    List<Fault> all = List.of(Fault.values());
+    new Chaos(LENGTH, all, FaultScript.FIRST, Long.getLong("chaos.seed", 6), ORDERS_PER_SECOND)
         .assertPromisesAreKept();
   }
 }

@@ -30,5 +30,19 @@ enum Fault {
   POSTGRES_FAILED_OVER,
   POSTGRES_CUT,
   POSTGRES_REFUSED,
-  POSTGRES_BLACK_HOLE
+  POSTGRES_BLACK_HOLE,
+  /** An earlier dump takes the place of the database, while its server and the instances run on. */
+  DUMP_RESTORED,
+  /** A failover with loss, while one partition of an output topic has no leader. */
+  OUTPUT_PARTITION_MISSING_DURING_FAILOVER,
+  /**
+   * One bit of a batch in an input topic is flipped on the leader's disk. The orders of the other
+   * shards have to be decided in time meanwhile.
+   */
+  SEGMENT_CORRUPTED;
+
+  /** Whether it excuses nothing but what belongs to one shard. */
+  boolean disturbsOneShard() {
+    return this == SEGMENT_CORRUPTED;
+  }
 }

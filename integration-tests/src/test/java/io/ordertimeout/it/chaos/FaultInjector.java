@@ -1,21 +1,32 @@
 package io.ordertimeout.it.chaos;
 
+import io.ordertimeout.it.oracle.Oracle;
+import io.ordertimeout.it.support.CorruptBatch;
 import io.ordertimeout.it.support.KafkaCluster;
 import io.ordertimeout.it.support.KafkaCluster.Broker;
 import io.ordertimeout.it.support.PostgresPair;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.ServiceProcess;
+import io.ordertimeout.it.support.Shop;
 import io.ordertimeout.it.support.TcpProxy;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
 import org.apache.kafka.common.TopicPartition;
 
 /** Injects faults. Each is over when its injection returns; its consequences may not be. */
 final class FaultInjector {
 
   private static final Duration SESSION = Duration.ofSeconds(10);
+
+  /** Longer than it takes to publish the payment of an order. */
+  private static final Duration TIME_TO_PAY = Duration.ofSeconds(5);
 
   /** The rows that were written, and the decisions. */
   private static final String CHANGES = "select count(*) + count(decided_at) from order_deadline";
@@ -24,18 +35,29 @@ final class FaultInjector {
   private final PostgresPair postgres;
   private final Fleet fleet;
   private final Scenario scenario;
+  private final Recovery recovery;
+  private final Oracle oracle;
   private final Random random;
   private long lostChanges;
+  private int corrupted;
 
-  FaultInjector(FaultInjectedPlatform platform, Fleet fleet, Scenario scenario, Random random) {
+  FaultInjector(
+      FaultInjectedPlatform platform,
+      Fleet fleet,
+      Scenario scenario,
+      Recovery recovery,
+      Oracle oracle,
+      Random random) {
     this.kafka = platform.kafka();
     this.postgres = platform.postgres();
     this.fleet = fleet;
     this.scenario = scenario;
+    this.recovery = recovery;
+    this.oracle = oracle;
     this.random = random;
   }
 
-  /** Returns the number of row changes that failovers have lost. */
+  /** Returns the number of row changes that failovers and restored dumps have lost. */
   long lostChanges() {
     return lostChanges;
   }
@@ -86,9 +108,7 @@ final class FaultInjector {
       case POSTGRES_FAILED_OVER_WITH_LOSS -> {
         postgres.cutReplication();
         pause(1_000, 4_000);
-        lostChanges +=
-            scenario.database().count(CHANGES)
-                - postgres.countOnStandby(scenario.database(), CHANGES);
+        countLostChanges();
         failOver();
       }
       case POSTGRES_FAILED_OVER -> {
@@ -99,13 +119,100 @@ final class FaultInjector {
       case POSTGRES_CUT -> postgres.clients().cut();
       case POSTGRES_REFUSED -> refuse(List.of(postgres.clients()));
       case POSTGRES_BLACK_HOLE -> blackHole(List.of(postgres.clients()));
+      case DUMP_RESTORED -> restoreDump();
+      case OUTPUT_PARTITION_MISSING_DURING_FAILOVER ->
+          failOverWithout(anyPartition(scenario.topics().outputs()));
+      case SEGMENT_CORRUPTED -> corrupt(anyInput());
     }
   }
 
   private TopicPartition anyInput() {
-    List<String> inputs = scenario.topics().inputs();
+    return anyPartition(scenario.topics().inputs());
+  }
+
+  private TopicPartition anyPartition(List<String> topics) {
     return new TopicPartition(
-        inputs.get(random.nextInt(inputs.size())), random.nextInt(Scenario.PARTITIONS));
+        topics.get(random.nextInt(topics.size())), random.nextInt(Scenario.PARTITIONS));
+  }
+
+  private void restoreDump() throws InterruptedException {
+    String dump = scenario.name() + "_dump";
+    postgres.dump(scenario.database(), dump);
+    long dumped = postgres.countInDump(dump, CHANGES);
+    // Decisions are published that the dump does not contain.
+    recovery.awaitProgress();
+    pause(0, 4_000);
+    lostChanges += scenario.database().count(CHANGES) - dumped;
+    postgres.restoreDump(scenario.database(), dump);
+  }
+
+  /** The partition is missing when the new server answers, and the other shards have to go on. */
+  private void failOverWithout(TopicPartition output) throws InterruptedException {
+    List<Broker> replicas = kafka.replicas(output);
+    Broker only = kafka.any(random);
+    postgres.cutReplication();
+    pause(1_000, 4_000);
+    kafka.move(output, List.of(only));
+    only.kill();
+    kafka.awaitNoLeader(output);
+    countLostChanges();
+    failOver();
+    recovery.awaitProgressWithout(output.partition());
+    only.start();
+    kafka.electOnlyReplica(output);
+    kafka.move(output, replicas);
+  }
+
+  private void countLostChanges() {
+    lostChanges +=
+        scenario.database().count(CHANGES) - postgres.countOnStandby(scenario.database(), CHANGES);
+  }
+
+  /**
+   * Corrupts the batch of a single event before anybody can read it, because its transaction is
+   * open. If the event were skipped, its order would be decided wrongly.
+   */
+  private void corrupt(TopicPartition input) throws InterruptedException {
+    oracle.disturbed(input.partition());
+    corrupted++;
+    String orderId = orderOfShard("corrupt-" + corrupted + "-", input.partition());
+    Instant now = Scenario.in(Duration.ZERO);
+    Map<String, String> created =
+        Map.of(
+            "createdAt", now.toString(),
+            "payBy", now.plus(TIME_TO_PAY).toString());
+    String topic = input.topic();
+    boolean creation = topic.equals(scenario.topics().created());
+    if (!creation) {
+      acknowledge(Shop.await(scenario.shop().send(scenario.topics().created(), orderId, created)));
+    }
+    try (Shop shop = scenario.transactionalShop(scenario.name() + "-corrupt")) {
+      shop.transactions().beginTransaction();
+      RecordMetadata sent =
+          Shop.await(shop.send(topic, orderId, creation ? created : Map.of("paymentId", "p1")));
+      CorruptBatch batch = CorruptBatch.at(kafka.leader(input).directory(), input, sent.offset());
+      shop.transactions().commitTransaction();
+      acknowledge(sent);
+      pause(8_000, 16_000);
+      batch.restore();
+    }
+  }
+
+  private void acknowledge(RecordMetadata event) {
+    oracle.acknowledgements().add(event);
+    oracle.acknowledgements().commit(event);
+  }
+
+  /** Returns the id of an order that belongs to the shard. */
+  private static String orderOfShard(String prefix, int shard) {
+    return IntStream.iterate(0, i -> i + 1)
+        .mapToObj(i -> prefix + i)
+        .filter(
+            orderId ->
+                BuiltInPartitioner.partitionForKey(Shop.utf8(orderId), Scenario.PARTITIONS)
+                    == shard)
+        .findFirst()
+        .orElseThrow();
   }
 
   private void freeze(ServiceProcess instance) throws InterruptedException {

@@ -23,20 +23,23 @@ final class FaultScript {
           Fault.INSTANCE_KILLED);
 
   private final Random random;
+  private final List<Fault> faults;
   private final List<Fault> remaining = new ArrayList<>();
   private final Map<Fault, Integer> drawn = new EnumMap<>(Fault.class);
 
-  FaultScript(Random random) {
+  /** Creates a script of those faults. */
+  FaultScript(Random random, List<Fault> faults) {
     this.random = random;
-    remaining.addAll(List.of(Fault.values()));
+    this.faults = List.copyOf(faults);
+    remaining.addAll(faults);
     remaining.removeAll(FIRST);
     Collections.shuffle(remaining, random);
-    remaining.addAll(0, FIRST);
+    remaining.addAll(0, FIRST.stream().filter(faults::contains).toList());
   }
 
   Fault next() {
     if (remaining.isEmpty()) {
-      remaining.addAll(List.of(Fault.values()));
+      remaining.addAll(faults);
       Collections.shuffle(remaining, random);
     }
     Fault next = remaining.remove(0);

@@ -34,7 +34,7 @@ final class Ledger {
   void print(FaultScript script, Recovery recovery, FaultInjector injector, Fleet fleet)
       throws IOException {
     log.info(
-        "{}\n  {} faults: {}\n  {}\n  {} row changes lost by failovers\n"
+        "{}\n  {} faults: {}\n  {}\n  {} row changes lost by failovers and restored dumps\n"
             + "  {} instances started, {} of them ended on their own;"
             + " {} orders repaired by the reconciler, {} errors about repairs logged\n  {}",
         String.join("\n", events),

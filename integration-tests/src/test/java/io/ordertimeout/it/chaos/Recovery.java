@@ -61,12 +61,21 @@ final class Recovery {
 
   /** Waits until every shard has published further cancellations. */
   void awaitProgress() {
+    awaitProgress(cancellations);
+  }
+
+  /** Waits until every other shard has published further cancellations. */
+  void awaitProgressWithout(int shard) {
+    awaitProgress(cancellations.stream().filter(each -> each.partition() != shard).toList());
+  }
+
+  private void awaitProgress(List<TopicPartition> partitions) {
     Map<TopicPartition, Long> before = new HashMap<>();
     Map<TopicPartition, Long> now = new HashMap<>();
     try {
       await(
           allReady -> {
-            now.putAll(scenario.kafka().ends(cancellations));
+            now.putAll(scenario.kafka().ends(partitions));
             now.forEach(before::putIfAbsent);
             return before.entrySet().stream()
                 .allMatch(

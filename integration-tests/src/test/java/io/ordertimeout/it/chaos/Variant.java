@@ -1,16 +1,9 @@
 package io.ordertimeout.it.chaos;
 
-import io.ordertimeout.it.support.KafkaAdmin;
 import io.ordertimeout.it.support.Scenario;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Function;
-import java.util.stream.Collectors;
-import org.apache.kafka.clients.admin.AlterConfigOp;
-import org.apache.kafka.clients.admin.ConfigEntry;
-import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
 
 /**
@@ -57,30 +50,16 @@ record Variant(GroupProtocol protocol, int intakeThreads, boolean producersTime)
   /** Configures the topics of the scenario. */
   void configure(Scenario scenario) {
     if (producersTime) {
-      KafkaAdmin.get(
-          scenario
-              .kafka()
-              .client()
-              .incrementalAlterConfigs(
-                  producersTimeTopics(scenario).stream()
-                      .collect(Collectors.toMap(Function.identity(), topic -> createTime())))
-              .all());
+      scenario
+          .kafka()
+          .configure(
+              List.of(
+                  scenario.topics().created(),
+                  scenario.topics().paid(),
+                  scenario.topics().conflict()),
+              TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG,
+              "CreateTime");
     }
-  }
-
-  private static Collection<ConfigResource> producersTimeTopics(Scenario scenario) {
-    return List.of(
-            scenario.topics().created(), scenario.topics().paid(), scenario.topics().conflict())
-        .stream()
-        .map(topic -> new ConfigResource(ConfigResource.Type.TOPIC, topic))
-        .toList();
-  }
-
-  private static Collection<AlterConfigOp> createTime() {
-    return List.of(
-        new AlterConfigOp(
-            new ConfigEntry(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "CreateTime"),
-            AlterConfigOp.OpType.SET));
   }
 
   @Override

@@ -114,11 +114,11 @@ final class StatementInterceptors {
   }
 
   private static boolean registers(String sql) {
-    return sql.contains("insert into order_deadline") && !sql.contains("closed_at");
+    return sql.contains("insert into order_deadline") && !sql.contains("close_reason");
   }
 
   private static boolean settles(String sql) {
-    return sql.contains("insert into order_deadline") && sql.contains("closed_at");
+    return sql.contains("insert into order_deadline") && sql.contains("close_reason");
   }
 
   private static boolean raisesConflict(String sql) {

@@ -10,9 +10,13 @@ import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.TcpProxy;
 import io.ordertimeout.it.traffic.Deadlines;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -25,6 +29,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class InstancesFailoverIT extends FailoverFixture {
 
   private static final int PAID = 9;
+
+  private static final String[] WITHOUT_RECONCILER = {"order-timeout.reconciler.interval", "1h"};
 
   // One of the variants closes an instance early.
   @SuppressWarnings("try")
@@ -85,6 +91,66 @@ class InstancesFailoverIT extends FailoverFixture {
         one.awaitReady(true);
         assertNothingHeld();
       }
+    }
+  }
+
+  /** The order is in no wheel, and is only found if the wheels are rebuilt. */
+  @Test
+  void eachInstanceRebuildsItsWheelOnAnotherServerWhileEventsGoOnArriving() {
+    try (Service one = scenario().startService(WITHOUT_RECONCILER);
+        Service other = scenario().startService(WITHOUT_RECONCILER)) {
+      Instance.awaitShared(one, other);
+      scenario().awaitQuiet();
+      try (Arrivals arrivals = new Arrivals(scenario())) {
+        pair().crashPrimary();
+        pair().promote();
+        for (int shard = 0; shard < Scenario.PARTITIONS; shard++) {
+          database()
+              .execute(
+                  """
+                  insert into order_deadline (order_id, shard, state, created_at, deadline)
+                  values ('%s', %d, 'PENDING', now(), now())
+                  """
+                      .formatted("planted-" + shard, shard));
+        }
+        pair().connectClients();
+
+        for (int shard = 0; shard < Scenario.PARTITIONS; shard++) {
+          outcomes().awaitCancelled("planted-" + shard);
+        }
+        arrivals.assertThatSomeCame();
+      }
+    }
+  }
+
+  /** Creates orders in all partitions without a pause. */
+  private static final class Arrivals implements AutoCloseable {
+
+    private final AtomicBoolean stopped = new AtomicBoolean();
+    private final AtomicInteger created = new AtomicInteger();
+    private final CompletableFuture<Void> end;
+
+    Arrivals(Scenario scenario) {
+      end =
+          CompletableFuture.runAsync(
+              () -> {
+                Instant deadline = Scenario.in(Duration.ofHours(1));
+                while (!stopped.get()) {
+                  int number = created.getAndIncrement();
+                  scenario.create("arrival-" + number, number % Scenario.PARTITIONS, deadline);
+                }
+              });
+    }
+
+    void assertThatSomeCame() {
+      assertThat(end).isNotDone();
+      assertThat(created).hasPositiveValue();
+    }
+
+    @Override
+    public void close() {
+      stopped.set(true);
+      end.join();
     }
   }
 

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A Postgres that was restored from an earlier copy while no service was running. */
+/** A Postgres that was restored from an earlier copy. */
 @Tag("faults")
 @Order(20)
 class RestoredBackupIT extends FailoverFixture {
@@ -47,6 +47,59 @@ class RestoredBackupIT extends FailoverFixture {
     database().execute("update shard_heartbeat set alive_at = alive_at - interval '1 minute'");
 
     assertNothingIsForgotten(published);
+  }
+
+  /** Nothing was read since the dump, so that no position goes back. */
+  @Test
+  void aDumpThatLacksOnlyDecisionsIsALoss() {
+    try (Service service =
+        scenario()
+            .startService(
+                "order-timeout.reconciler.interval", "1s",
+                "order-timeout.reconciler.confirm-after", "100ms")) {
+      createPending(CANCELLED);
+      scenario().awaitQuiet();
+      String dump = scenario().name() + "_dump";
+      pair().dump(database(), dump);
+      passDeadlines(CANCELLED);
+      List<PublishedEvent> published = CANCELLED.stream().map(outcomes()::awaitCancelled).toList();
+      scenario().awaitQuiet();
+      pair().makePendingDue(dump);
+
+      pair().restoreDump(database(), dump);
+
+      awaitStates(CANCELLED, "CANCELLED");
+      scenario().awaitQuiet();
+      published.forEach(this::assertCancelledAs);
+      pay(CANCELLED);
+      CANCELLED.forEach(this::assertOneConflict);
+      service.awaitReady(true);
+      assertNothingHeld();
+    }
+  }
+
+  /** The orders are due at once, before any instance can have noticed. */
+  @Test
+  void aDumpRestoredWhileTheServiceRunsIsALoss() {
+    try (Service service = scenario().startService()) {
+      createPending(PAID);
+      createPending(UNPAID);
+      createPending(CANCELLED);
+      scenario().awaitQuiet();
+      String dump = scenario().name() + "_dump";
+      pair().dump(database(), dump);
+      pay(PAID);
+      awaitStates(PAID, "PAID");
+      createPending(LATER);
+      passDeadlines(CANCELLED);
+      List<PublishedEvent> published = CANCELLED.stream().map(outcomes()::awaitCancelled).toList();
+      scenario().awaitQuiet();
+      pair().makePendingDue(dump);
+
+      pair().restoreDump(database(), dump);
+
+      assertNothingIsForgotten(service, published);
+    }
   }
 
   private void copyDatabase(String from, String to) {
@@ -86,22 +139,26 @@ class RestoredBackupIT extends FailoverFixture {
   private void assertNothingIsForgotten(List<PublishedEvent> published) {
     // All orders are due when the service starts, except those that Postgres does not know.
     database().makePendingDue();
-    pay(CANCELLED);
 
     try (Service service = scenario().startService()) {
-      UNPAID.forEach(outcomes()::awaitCancelled);
-      awaitStored();
-      awaitStates(PAID, "PAID");
-      awaitStates(LATER, "PENDING");
-      published.forEach(this::assertCancelledAs);
-      CANCELLED.forEach(this::assertOneConflict);
-      List<String> expected = new ArrayList<>(UNPAID);
-      expected.addAll(CANCELLED);
-      assertThat(outcomes().cancelled())
-          .extracting(PublishedEvent::key)
-          .containsOnly(expected.toArray(String[]::new));
-      service.awaitReady(true);
-      assertNothingHeld();
+      assertNothingIsForgotten(service, published);
     }
+  }
+
+  private void assertNothingIsForgotten(Service service, List<PublishedEvent> published) {
+    pay(CANCELLED);
+    UNPAID.forEach(outcomes()::awaitCancelled);
+    awaitStored();
+    awaitStates(PAID, "PAID");
+    awaitStates(LATER, "PENDING");
+    published.forEach(this::assertCancelledAs);
+    CANCELLED.forEach(this::assertOneConflict);
+    List<String> expected = new ArrayList<>(UNPAID);
+    expected.addAll(CANCELLED);
+    assertThat(outcomes().cancelled())
+        .extracting(PublishedEvent::key)
+        .containsOnly(expected.toArray(String[]::new));
+    service.awaitReady(true);
+    assertNothingHeld();
   }
 }

@@ -8,6 +8,9 @@ import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -29,7 +32,8 @@ class RetentionIT {
           "order-timeout.deadline.retention", "1h",
           "order-timeout.deadline.stale-after", "24h",
           "order-timeout.deadline.max-timeout", "30d",
-          "order-timeout.deadline.purge-interval", "1s");
+          "order-timeout.deadline.purge-interval", "1s",
+          "order-timeout.outbox.sweep-interval", "1s");
 
   @AfterAll
   void close() {
@@ -150,6 +154,72 @@ class RetentionIT {
 
     assertThat(database.column("interrupted", "decided_by")).isEqualTo("STALE");
     assertThat(scenario.outcomes().cancelled("interrupted")).isEmpty();
+  }
+
+  /** Kafka did not accept the events for longer than the retention. */
+  @Test
+  void eventsThatArePublishedAfterTheirOrderWasPurgedRestoreNothing() {
+    Instant deadline = ago(Duration.ofDays(10));
+    settle("purged", "CANCELLED", deadline, deadline);
+    awaitPurged("purged");
+    leaveUnpublished("purged", "ORDER_CANCELLED", "", deadline);
+    leaveUnpublished("purged", "ORDER_PAYMENT_CONFLICT", "first", deadline);
+
+    scenario.outcomes().awaitCancelled("purged");
+    scenario.outcomes().awaitConflicts("purged", 1);
+    awaitReflected();
+
+    assertThat(database.state("purged")).isNull();
+    assertThat(conflicts("purged")).isZero();
+    assertThat(service.counter("order.timeout.restored.decisions")).isZero();
+    scenario.create("purged", 0, deadline);
+    scenario.shop().paid("purged", "second");
+    scenario.passDeadline("behind-purged", 0);
+    scenario.awaitQuiet();
+    assertThat(database.column("purged", "decided_by")).isEqualTo("STALE");
+    assertThat(scenario.outcomes().cancelled("purged")).hasSize(1);
+    assertThat(scenario.outcomes().conflicts("purged")).hasSize(1);
+    assertThat(service.counter("order.timeout.restored.decisions")).isZero();
+  }
+
+  private void leaveUnpublished(
+      String orderId, String kind, String paymentId, Instant cancelledAt) {
+    database.execute(
+        """
+        insert into outbox (
+          kind, order_row, order_id, payment_id, shard, created_at, deadline, cancelled_at, paid_at,
+          written_at)
+        select ?, 0, ?, ?, 0, t - interval '15 min', t, t, t, t from cast(? as timestamptz) t
+        """,
+        kind,
+        orderId,
+        paymentId,
+        cancelledAt.toString());
+  }
+
+  /** Waits until the service has compared all that it has published with Postgres. */
+  private void awaitReflected() {
+    Map<TopicPartition, Long> ends =
+        scenario
+            .kafka()
+            .ends(
+                Scenario.partitions(
+                    List.of(scenario.topics().cancelled(), scenario.topics().conflict())));
+    await("the read-back")
+        .atMost(Duration.ofSeconds(30))
+        .until(
+            () ->
+                ends.entrySet().stream()
+                    .allMatch(
+                        end ->
+                            end.getValue() == 0
+                                || database.count(
+                                        "select count(*) from published_position where topic = ?"
+                                            + " and partition = ? and next_offset >= ?",
+                                        end.getKey().topic(),
+                                        end.getKey().partition(),
+                                        end.getValue())
+                                    == 1));
   }
 
   private static Instant ago(Duration duration) {

@@ -10,13 +10,18 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import javax.sql.DataSource;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.test.system.CapturedOutput;
 
 /** The exercise before the first event is read, with orders that do not exist. */
@@ -47,15 +52,63 @@ class WarmUpIT {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"public, pg_temp", "pg_catalog, pg_temp, public", "apart, public"})
+  void theWarmUpWritesIntoNoTableOfTheServiceWhateverTheSearchPath(
+      String searchPath, CapturedOutput output) {
+    try (Scenario scenario = Scenario.create()) {
+      scenario.database().execute("create schema apart");
+      scenario
+          .database()
+          .execute("alter database " + scenario.name() + " set search_path = " + searchPath);
+      try (Service service = startWithTablesInPublic(scenario, List.of())) {
+        service.awaitReady(true);
+
+        assertThat(output.toString()).containsPattern("Warmed up by [1-9]\\d+ orders");
+        assertNoRowWasEverWritten(scenario);
+        assertOrdersAreDecided(scenario);
+      }
+    }
+  }
+
+  @Test
+  void ifTemporaryTablesAreNotFoundFirstTheServiceStartsWithoutIt(CapturedOutput output) {
+    try (Scenario scenario = Scenario.create()) {
+      scenario
+          .database()
+          .execute("alter database " + scenario.name() + " set search_path = public, pg_temp");
+      try (Service service =
+          startWithTablesInPublic(scenario, List.of(statements(WarmUpIT::leaveTheSearchPath)))) {
+        service.awaitReady(true);
+
+        assertThat(output.toString()).contains("No warm-up").contains("order_deadline");
+        assertNoRowWasEverWritten(scenario);
+        assertOrdersAreDecided(scenario);
+      }
+    }
+  }
+
+  private static Service startWithTablesInPublic(
+      Scenario scenario, List<BeanPostProcessor> interceptors) {
+    String[] settings = Arrays.copyOf(WARM_UP, WARM_UP.length + 2);
+    settings[WARM_UP.length] = "spring.flyway.default-schema";
+    settings[WARM_UP.length + 1] = "public";
+    return scenario.startService(interceptors, settings);
+  }
+
+  /** Ids that were used are gone, even if the transaction was rolled back. */
+  private static void assertNoRowWasEverWritten(Scenario scenario) {
+    String ids = scenario.database().text("select pg_get_serial_sequence('order_deadline', 'id')");
+    assertThat(scenario.database().count("select count(*) from " + ids + " where is_called"))
+        .as("used ids")
+        .isZero();
+  }
+
   @Test
   void aUserWhoMayNotCreateTemporaryTablesStartsWithoutIt(CapturedOutput output) {
     try (Scenario scenario = Scenario.create();
         Service service =
-            scenario.startService(
-                List.of(
-                    Interceptors.made(
-                        DataSource.class, Connection.class, WarmUpIT::withoutTemporaryTables)),
-                WARM_UP)) {
+            scenario.startService(List.of(statements(WarmUpIT::refuseTemporaryTables)), WARM_UP)) {
       service.awaitReady(true);
 
       assertThat(output.toString()).contains("No warm-up").contains("permission denied");
@@ -76,12 +129,25 @@ class WarmUpIT {
         .allSatisfy(event -> assertThat(event.key()).startsWith("unpaid-"));
   }
 
-  private static @Nullable Object withoutTemporaryTables(MethodInvocation call) throws Throwable {
-    Object result = call.proceed();
-    return call.getMethod().getName().equals("createStatement")
-        ? Interceptors.around(
-            Statement.class, Objects.requireNonNull(result), WarmUpIT::refuseTemporaryTables)
-        : result;
+  /** Wraps the statements without parameters. */
+  private static BeanPostProcessor statements(MethodInterceptor interceptor) {
+    return Interceptors.made(
+        DataSource.class,
+        Connection.class,
+        call -> {
+          Object result = call.proceed();
+          return call.getMethod().getName().equals("createStatement")
+              ? Interceptors.around(Statement.class, Objects.requireNonNull(result), interceptor)
+              : result;
+        });
+  }
+
+  private static @Nullable Object leaveTheSearchPath(MethodInvocation call) throws Throwable {
+    Object[] arguments = call.getArguments();
+    if (arguments.length > 0 && arguments[0].toString().contains("'search_path'")) {
+      arguments[0] = "select 'unchanged'";
+    }
+    return call.proceed();
   }
 
   private static @Nullable Object refuseTemporaryTables(MethodInvocation call) throws Throwable {

@@ -66,8 +66,7 @@ class AddedPartitionsIT {
     scenario.pay("paid", ADDED);
     Deadlines.passNow(scenario.database(), "paid", "unpaid");
 
-    // An added partition is not a first start, so the service reads it from its beginning.
-    try (Service service = scenario.startService("order-timeout.intake.start-back", "0s")) {
+    try (Service service = scenario.startService()) {
       assertOnlyUnpaidIsCancelled(service);
     }
   }

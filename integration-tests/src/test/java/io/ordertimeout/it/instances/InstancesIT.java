@@ -14,6 +14,7 @@ import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.ServiceProcess;
 import io.ordertimeout.it.traffic.Deadlines;
+import io.ordertimeout.orders.shard.Shards;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -239,6 +240,25 @@ class InstancesIT {
       assertThat(scenario.outcomes().cancelled())
           .extracting(PublishedEvent::key)
           .containsExactlyInAnyOrder("unpaid-0", "unpaid-1", "unpaid-2");
+    }
+  }
+
+  /**
+   * As if a consumer had stalled beyond its poll interval: the group assigns its shard to another
+   * consumer of the same instance before it notices.
+   */
+  @Test
+  void aConsumerThatHasLostItsShardDoesNotReleaseItForAnotherOneOfTheInstance() {
+    try (Service service = scenario.startService()) {
+      service.awaitOwnedShards(Scenario.PARTITIONS);
+      Shards shards = service.bean(Shards.class);
+      Shards.Ownership ofStalled = shards.acquire(0);
+      shards.acquire(0);
+
+      shards.release(ofStalled);
+
+      assertThat(service.ownedShards()).isEqualTo(Scenario.PARTITIONS);
+      scenario.passDeadline("order", 0);
     }
   }
 

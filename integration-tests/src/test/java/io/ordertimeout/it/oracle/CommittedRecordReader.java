@@ -3,37 +3,73 @@ package io.ordertimeout.it.oracle;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
-import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 
-/** Reads all committed records of the topics from their beginning. Thread-safe. */
+/**
+ * Reads all committed records of the topics from their beginning. A corrupt batch delays the
+ * reading until it is restored. Thread-safe.
+ */
 final class CommittedRecordReader implements AutoCloseable {
 
-  private final Consumer<byte[], byte @Nullable []> consumer;
+  private static final long RETRY_MILLIS = 500;
+
+  private final String bootstrapServers;
+  private final List<TopicPartition> partitions;
   private final ObservedRecords records;
   private final Map<TopicPartition, Long> positions = new ConcurrentHashMap<>();
   private final AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
   private final Thread thread = new Thread(this::run, "committed-record-reader");
-  private volatile boolean closed;
+  private final CountDownLatch closed = new CountDownLatch(1);
 
   private CommittedRecordReader(
-      Consumer<byte[], byte @Nullable []> consumer, ObservedRecords records) {
-    this.consumer = consumer;
+      String bootstrapServers, Collection<TopicPartition> partitions, ObservedRecords records) {
+    this.bootstrapServers = bootstrapServers;
+    this.partitions = List.copyOf(partitions);
     this.records = records;
   }
 
   static CommittedRecordReader start(
       String bootstrapServers, Collection<TopicPartition> partitions, ObservedRecords records) {
+    CommittedRecordReader reader = new CommittedRecordReader(bootstrapServers, partitions, records);
+    reader.thread.start();
+    return reader;
+  }
+
+  private void run() {
+    try {
+      do {
+        try (Consumer<byte[], byte @Nullable []> consumer = open()) {
+          while (closed.getCount() > 0) {
+            read(consumer);
+            failure.set(null);
+          }
+        } catch (KafkaException e) {
+          // The consumer keeps a batch that it has found to be corrupt, so another one is needed.
+          failure.set(e);
+        }
+      } while (!closed.await(RETRY_MILLIS, TimeUnit.MILLISECONDS));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (RuntimeException e) {
+      failure.set(e);
+    }
+  }
+
+  private Consumer<byte[], byte @Nullable []> open() {
     Consumer<byte[], byte @Nullable []> consumer =
         new KafkaConsumer<>(
             Map.of(
@@ -49,24 +85,11 @@ final class CommittedRecordReader implements AutoCloseable {
             new ByteArrayDeserializer());
     consumer.assign(partitions);
     consumer.seekToBeginning(partitions);
-    CommittedRecordReader reader = new CommittedRecordReader(consumer, records);
-    reader.thread.start();
-    return reader;
+    positions.forEach(consumer::seek);
+    return consumer;
   }
 
-  private void run() {
-    try (consumer) {
-      while (!closed) {
-        read();
-      }
-    } catch (WakeupException e) {
-      // closed
-    } catch (RuntimeException e) {
-      failure.set(e);
-    }
-  }
-
-  private void read() {
+  private void read(Consumer<byte[], byte @Nullable []> consumer) {
     try {
       ConsumerRecords<byte[], byte @Nullable []> polled = consumer.poll(Duration.ofMillis(500));
       Instant readAt = Instant.now();
@@ -92,8 +115,7 @@ final class CommittedRecordReader implements AutoCloseable {
 
   @Override
   public void close() {
-    closed = true;
-    consumer.wakeup();
+    closed.countDown();
     try {
       thread.join(10_000);
     } catch (InterruptedException e) {

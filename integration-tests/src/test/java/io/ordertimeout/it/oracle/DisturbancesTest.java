@@ -44,6 +44,23 @@ class DisturbancesTest {
     assertThat(disturbances.overlap(at(50), at(60))).isFalse();
   }
 
+  @Test
+  void oneOfAShardDisturbsNoOther() {
+    disturbances.begin(at(10), 1);
+    assertThat(disturbances.overlap(1, at(12), at(13))).isTrue();
+    assertThat(disturbances.overlap(2, at(12), at(13))).isFalse();
+    assertThat(disturbances.overlap(at(12), at(13))).isTrue();
+    disturbances.end(at(20));
+    assertThat(disturbances.overlap(1, at(20), at(21))).isFalse();
+  }
+
+  @Test
+  void oneOfAllShardsDisturbsEach() {
+    disturbances.begin(at(10));
+    assertThat(disturbances.overlap(2, at(12), at(13))).isTrue();
+    assertThat(disturbances.overlap(2, at(8), at(9))).isFalse();
+  }
+
   private static Instant at(long second) {
     return Instant.ofEpochSecond(second);
   }

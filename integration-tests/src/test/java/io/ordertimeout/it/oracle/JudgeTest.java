@@ -160,7 +160,7 @@ class JudgeTest {
     void anOrderBeforeItsDeadlineIsPending() {
       created();
       row = new OrderRow("PENDING", CREATED, DEADLINE, null, null);
-      assertThat(Judge.judge(history(), DEADLINE.minusMillis(1))).isEmpty();
+      assertThat(Judge.judge(history(), DEADLINE.minusMillis(1), Judge.NOTHING_STALE)).isEmpty();
     }
 
     @Test
@@ -263,7 +263,7 @@ class JudgeTest {
     void anOrderPendingExactlyAtItsDeadline() {
       created();
       row = new OrderRow("PENDING", CREATED, DEADLINE, null, null);
-      assertThat(Judge.judge(history(), DEADLINE))
+      assertThat(Judge.judge(history(), DEADLINE, Judge.NOTHING_STALE))
           .extracting(Violation::kind)
           .containsExactly(Kind.LOST);
     }
@@ -479,7 +479,7 @@ class JudgeTest {
       created();
       parked = true;
       row = new OrderRow("PENDING", CREATED, DEADLINE, null, null);
-      assertThat(Judge.judge(history(), CREATED))
+      assertThat(Judge.judge(history(), CREATED, Judge.NOTHING_STALE))
           .extracting(Violation::kind)
           .containsExactly(Kind.UNEXPLAINED_STATE);
     }
@@ -695,12 +695,66 @@ class JudgeTest {
     }
   }
 
+  /** Of orders whose deadline was past for too long when they were first read. */
+  @Nested
+  class Stale {
+
+    private final Instant staleBefore = DEADLINE.plusMillis(1);
+
+    @Test
+    void oneIsClosedWithoutAClosing() {
+      created();
+      row("CLOSED", DECIDED, null);
+      assertThat(judge()).isEmpty();
+      assertBroken(Kind.UNEXPLAINED_STATE);
+    }
+
+    @Test
+    void oneIsPaidIfThePaymentIsReadFirst() {
+      created();
+      paid("p1", LATE);
+      row("PAID", DECIDED, "p1");
+      assertThat(judge()).isEmpty();
+    }
+
+    @Test
+    void oneHasNoConflict() {
+      created();
+      paid("p1", LATE);
+      row("CLOSED", DECIDED, null);
+      assertThat(judge()).isEmpty();
+      conflicts.add(
+          new Conflict(
+              position("conflict"), LATE, "c1", "p1", "PAID_LATE", LATE, DEADLINE, null, null));
+      assertThat(judge()).extracting(Violation::kind).containsExactly(Kind.UNEXPECTED_CONFLICT);
+    }
+
+    @Test
+    void oneIsNotCancelled() {
+      created();
+      cancelled();
+      assertThat(judge()).extracting(Violation::kind).containsExactly(Kind.UNEXPLAINED_STATE);
+      assertKept();
+    }
+
+    @Test
+    void oneDoesNotStayPending() {
+      created();
+      row("PENDING", null, null);
+      assertThat(judge()).extracting(Violation::kind).containsExactly(Kind.LOST);
+    }
+
+    private List<Violation> judge() {
+      return Judge.judge(history(), NOW, staleBefore);
+    }
+  }
+
   @Test
   void aViolationContainsTheWholeHistory() {
     created();
     paid("p1", LATE);
     cancelled();
-    assertThat(Judge.judge(history(), NOW).get(0).toString())
+    assertThat(Judge.judge(history(), NOW, Judge.NOTHING_STALE).get(0).toString())
         .contains("CONFLICT_MISSING", "created-0@0", "paid-0@1", "cancelled-0@2", "CANCELLED")
         .contains(CREATED.toString(), LATE.toString(), DECIDED.toString());
   }
@@ -772,10 +826,12 @@ class JudgeTest {
   }
 
   private void assertKept() {
-    assertThat(Judge.judge(history(), NOW)).isEmpty();
+    assertThat(Judge.judge(history(), NOW, Judge.NOTHING_STALE)).isEmpty();
   }
 
   private void assertBroken(Kind... kinds) {
-    assertThat(Judge.judge(history(), NOW)).extracting(Violation::kind).containsExactly(kinds);
+    assertThat(Judge.judge(history(), NOW, Judge.NOTHING_STALE))
+        .extracting(Violation::kind)
+        .containsExactly(kinds);
   }
 }

@@ -46,7 +46,9 @@ class ObservedRecordsTest {
     OrderRow row = new OrderRow("PENDING", APPENDED, APPENDED, null, null);
     List<OrderHistory> histories = histories(Map.of("ghost", row));
     assertThat(histories).extracting(OrderHistory::orderId).containsExactly("ghost");
-    assertThat(histories).flatExtracting(order -> Judge.judge(order, APPENDED)).isNotEmpty();
+    assertThat(histories)
+        .flatExtracting(order -> Judge.judge(order, APPENDED, Judge.NOTHING_STALE))
+        .isNotEmpty();
   }
 
   @Test

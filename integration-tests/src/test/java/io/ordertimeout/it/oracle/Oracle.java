@@ -46,6 +46,7 @@ public final class Oracle implements AutoCloseable {
   private static final Duration MAX_OVERDUE = Duration.ofSeconds(1);
 
   private final Scenario scenario;
+  private final Instant observedSince = Instant.now();
   private final Acknowledgements acknowledgements = new Acknowledgements();
   private final ObservedRecords records;
   private final CommittedRecordReader reader;
@@ -53,6 +54,7 @@ public final class Oracle implements AutoCloseable {
   private final List<Violation> clockSkews = new ArrayList<>();
   private @Nullable ForbiddenChangeTrigger forbiddenChanges;
   private boolean restoredDecisionsAllowed;
+  private Instant staleBefore = Judge.NOTHING_STALE;
 
   private Oracle(Scenario scenario) {
     this.scenario = scenario;
@@ -126,9 +128,27 @@ public final class Oracle implements AutoCloseable {
     restoredDecisionsAllowed = true;
   }
 
+  /**
+   * Expects orders to be closed as stale whose deadline was past by more than that time when the
+   * oracle began to observe.
+   */
+  public void expectStale(Duration staleAfter) {
+    staleBefore = observedSince.minus(staleAfter);
+  }
+
   /** Allows late cancellations from now on, because a fault is injected. */
   public void disturbed() {
     disturbances.begin(Instant.now());
+  }
+
+  /** Allows late cancellations of the orders of one shard from now on. */
+  public void disturbed(int shard) {
+    disturbances.begin(Instant.now(), shard);
+  }
+
+  /** Allows late cancellations from now on, also of orders that have been due for long. */
+  public void startedForTheFirstTime() {
+    disturbances.begin(Instant.MIN);
   }
 
   /** Demands cancellations in time again once the restored platform had that time to settle. */
@@ -248,6 +268,7 @@ public final class Oracle implements AutoCloseable {
                 .filter(history -> orderIds.test(history.orderId()))
                 .toList(),
             now,
+            staleBefore,
             disturbances);
     DeadLetterJudge deadLetters = records.deadLetters();
     deadLetters.judge().forEach(verdict::add);

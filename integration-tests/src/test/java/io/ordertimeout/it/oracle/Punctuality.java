@@ -44,7 +44,8 @@ final class Punctuality {
             : creation.appendedAt();
     Duration lateness = Duration.between(due, first.appendedAt());
     latenesses.add(lateness.toMillis());
-    if (disturbances.overlap(due, due.plus(LIMIT))) {
+    int shard = creation.position().partition();
+    if (disturbances.overlap(shard, due, due.plus(LIMIT))) {
       return Optional.empty();
     }
     undisturbed++;

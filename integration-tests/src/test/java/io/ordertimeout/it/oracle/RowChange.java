@@ -25,6 +25,8 @@ record RowChange(String orderId, String at, JsonNode before, @Nullable JsonNode 
   private static final Set<String> CREATION =
       Set.of(
           "created_at",
+          "shard",
+          "settled_in",
           "deadline",
           "policy",
           "channel",

@@ -50,6 +50,7 @@ class RowChangeTest {
     complete.put("policy", "TIMEOUT");
     complete.put("channel", "web");
     complete.put("amount", "3");
+    complete.put("shard", "2");
     assertThat(change(begun, complete).violation(PublishedDecisions.NONE)).isEmpty();
     complete.put("payment_id", "other");
     assertThat(kind(change(begun, complete))).contains(Kind.ROW_CHANGED);

@@ -42,18 +42,20 @@ public final class Verdict {
    * Judges all orders.
    *
    * @param now Postgres's clock when the table was read
+   * @param staleBefore the deadline before which orders were stale when they were first read
    * @param disturbances the times in which cancellations may be late
    */
-  static Verdict of(List<OrderHistory> histories, Instant now, Disturbances disturbances) {
+  static Verdict of(
+      List<OrderHistory> histories, Instant now, Instant staleBefore, Disturbances disturbances) {
     Verdict verdict = new Verdict(disturbances);
-    histories.forEach(history -> verdict.add(history, now));
+    histories.forEach(history -> verdict.add(history, now, staleBefore));
     return verdict;
   }
 
-  private void add(OrderHistory order, Instant now) {
+  private void add(OrderHistory order, Instant now, Instant staleBefore) {
     orders++;
     states.merge(order.row() == null ? "none" : order.row().state(), 1, Integer::sum);
-    violations.addAll(Judge.judge(order, now));
+    violations.addAll(Judge.judge(order, now, staleBefore));
     if (Judge.undecidable(order)) {
       undecidable.add(order.toString());
     }

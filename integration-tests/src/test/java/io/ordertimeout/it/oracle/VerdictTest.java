@@ -273,7 +273,7 @@ class VerdictTest {
   }
 
   private static Verdict verdict(Disturbances disturbances, OrderHistory... orders) {
-    return Verdict.of(List.of(orders), DEADLINE.plusSeconds(60), disturbances);
+    return Verdict.of(List.of(orders), DEADLINE.plusSeconds(60), Judge.NOTHING_STALE, disturbances);
   }
 
   private static Creation creation() {

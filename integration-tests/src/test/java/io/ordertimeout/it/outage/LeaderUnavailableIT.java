@@ -175,6 +175,38 @@ class LeaderUnavailableIT {
     }
   }
 
+  @Test
+  void aServiceThatStartsDecidesTheOrdersOfWhichNoUnreadPartitionMayTell() {
+    move(new TopicPartition(scenario.topics().cancelled(), 0), List.of(EmbeddedKafka.SECOND));
+    String waiting = orderIds("waiting-", 0, 1).get(0);
+    try (Service service = startService()) {
+      service.awaitReady(true);
+      scenario.createPending(waiting, 1);
+    }
+    second.stop();
+    try (Service service = startService()) {
+      Deadlines.passNow(scenario.database(), waiting);
+      for (int i = 0; i < 5; i++) {
+        String orderId = orderIds("served-" + i + "-", 1 + i % 2, 1).get(0);
+        scenario.create(orderId, 1 + i % 2, Scenario.in(Duration.ofMillis(500)));
+        PublishedEvent cancelled = scenario.outcomes().awaitCancelled(orderId);
+        // The first one may have waited for the start of the service.
+        if (i > 0) {
+          assertPrompt(cancelled);
+        }
+      }
+      assertThat(service.gauge("order.timeout.failing", "step", "read-back")).isPositive();
+      assertThat(scenario.database().state(waiting)).isEqualTo("PENDING");
+
+      start(second);
+
+      scenario.outcomes().awaitCancelled(waiting);
+      scenario.awaitQuiet();
+      service.awaitReady(true);
+      assertThat(service.gauge("order.timeout.failing", "step", "read-back")).isZero();
+    }
+  }
+
   /** Returns order ids that Kafka's partitioner assigns to the partition. */
   private static List<String> orderIds(String prefix, int partition, int count) {
     return IntStream.iterate(0, i -> i + 1)

@@ -1,6 +1,9 @@
 package io.ordertimeout.it.safeguard;
 
+import io.ordertimeout.it.support.Interceptors;
 import java.util.concurrent.CountDownLatch;
+import javax.sql.DataSource;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /** Stops threads of the service where they {@link #pass} it, while the test has it closed. */
 final class Barrier {
@@ -22,6 +25,19 @@ final class Barrier {
   /** Returns whether the barrier has stopped a thread since it was closed. */
   boolean isReached() {
     return reached;
+  }
+
+  /** Has threads with that prefix pass the barrier before they get a connection to Postgres. */
+  BeanPostProcessor ofConnections(String threads) {
+    return Interceptors.beans(
+        DataSource.class,
+        call -> {
+          if (call.getMethod().getName().equals("getConnection")
+              && Thread.currentThread().getName().startsWith(threads)) {
+            pass();
+          }
+          return call.proceed();
+        });
   }
 
   /** Returns once the barrier is open; called by a thread of the service. */

@@ -6,6 +6,8 @@ import static org.awaitility.Awaitility.await;
 import io.ordertimeout.it.oracle.Verdict;
 import io.ordertimeout.it.oracle.Violation.Kind;
 import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.UnreadRecords;
+import io.ordertimeout.it.traffic.Deadlines;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -33,8 +35,16 @@ class FastClockSafeguardIT {
   private final AtomicInteger decisions = new AtomicInteger();
   private final Scenario scenario = Scenario.create();
   private final ServiceClock clock = new ServiceClock(scenario);
+  private final UnreadRecords payments = new UnreadRecords(scenario.topics().paid());
+  private final Barrier beforeDecision = new Barrier();
   private final SabotagedService sabotaged =
-      SabotagedService.start(scenario, List.of(clock.interceptor(), countedDecisions()));
+      SabotagedService.start(
+          scenario,
+          List.of(
+              clock.interceptor(),
+              payments.interceptor(),
+              countedDecisions(),
+              beforeDecision.ofConnections("expiry-")));
 
   private BeanPostProcessor countedDecisions() {
     return StatementInterceptor.counting(SafeguardRemover.DECISION, decisions);
@@ -42,6 +52,8 @@ class FastClockSafeguardIT {
 
   @AfterEach
   void restore() {
+    beforeDecision.open();
+    payments.unblock();
     sabotaged.safeguards().restoreAll();
   }
 
@@ -81,6 +93,50 @@ class FastClockSafeguardIT {
     assertThat(verdict.violationCounts())
         .as("%s", verdict)
         .isEqualTo(Map.of(Kind.EARLY, 3 * 2 * ORDERS, Kind.PAID_YET_CANCELLED, ORDERS));
+  }
+
+  @Test
+  void anOrderThatIsPaidAfterAWatermarkFromAFastClockIsPaid() {
+    payAfterWatermark("ahead-");
+
+    Verdict verdict = sabotaged.judge("ahead-");
+
+    assertThat(verdict.brokenPromises()).isEmpty();
+    assertThat(verdict.inState("PAID")).isEqualTo(1);
+  }
+
+  @Test
+  void withoutTheComparisonOfTheWatermarkWithPostgresClockItIsCancelled() {
+    payAfterWatermark("passed-", Safeguard.WATERMARK_NOT_AHEAD_IN_DECISION);
+    sabotaged.awaitStates("passed-", "CANCELLED", 1);
+
+    Verdict verdict = sabotaged.judge("passed-");
+
+    assertThat(verdict.violationCounts())
+        .as("%s", verdict)
+        .isEqualTo(Map.of(Kind.PAID_YET_CANCELLED, 1));
+  }
+
+  /**
+   * Pays an order in time, but after the watermark was read by which it is to be decided: its time
+   * comes from a server whose clock was ahead, so it is after the deadline nevertheless.
+   */
+  private void payAfterWatermark(String prefix, Safeguard... removed) {
+    // By less than the other orders have left, which must not come due.
+    clock.setAhead(sabotaged, Duration.ofMinutes(10));
+    sabotaged.safeguards().remove(removed);
+    payments.block();
+    Instant deadline = Deadlines.afterCreation(scenario);
+    beforeDecision.close();
+    sabotaged.create(prefix, 1, deadline);
+    await("the decision").atMost(SabotagedService.PATIENCE).until(beforeDecision::isReached);
+    sabotaged.pay(prefix, 1);
+    scenario.awaitPast(deadline);
+    int before = decisions.get();
+    beforeDecision.open();
+    await("the decision").atMost(SabotagedService.PATIENCE).until(() -> decisions.get() > before);
+    payments.unblock();
+    clock.setAhead(sabotaged, Duration.ZERO);
   }
 
   /** Creates orders that are due by the clock; pays half of them after attempts to decide them. */

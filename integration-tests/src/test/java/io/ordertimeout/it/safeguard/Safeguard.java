@@ -22,13 +22,24 @@ enum Safeguard {
       "set state = 'CANCELLED'",
       "(least\\(\\?[^,]*, *|timestamptz <= )clock_timestamp\\(\\)",
       "$1'infinity'"),
+  /** Cancels an order only by a watermark that is not ahead of Postgres's clock. */
+  WATERMARK_NOT_AHEAD_IN_DECISION(
+      "set state = 'CANCELLED'",
+      "timestamptz <= clock_timestamp\\(\\)",
+      "timestamptz <= 'infinity'"),
   /** Cancels an order only if Postgres itself has stored everything below the ends. */
   POSITIONS_IN_DECISION(
       "set state = 'CANCELLED'",
       "(?s)not exists \\(\\s*select from unnest.*?where p\\.topic is null\\)",
       "(true or $0)"),
+  /** Cancels an order only on the server of Postgres that the instance has read back. */
+  SERVER_IN_DECISION(
+      "set state = 'CANCELLED'", "(?s)concat_ws\\('/', .*?::oid\\) = \\?", "(true or $0)"),
   /** Advances a position only from the value that the instance knows. */
   POSITIONS_IN_STORING("update intake_position p", "and p\\.next_offset = i\\.known", ""),
+  /** Stores events only on the server of Postgres that the consumer knows. */
+  SERVER_IN_STORING(
+      "update intake_position p", "(?s)concat_ws\\('/', .*?::oid\\) = \\?", "(true or $0)"),
   /** Restores published cancellations that Postgres has lost. */
   READ_BACK("select i.order_id from unnest", "where not exists", "where false and not exists"),
   /** Does not cancel an order that may have been paid or closed by an undecodable record. */

@@ -67,6 +67,10 @@ public final class Database {
     admin(environment).execute("drop database " + name + " with (force)");
   }
 
+  String name() {
+    return name;
+  }
+
   public String url() {
     return url(environment.jdbcUrl(), name);
   }

@@ -115,14 +115,18 @@ public final class Http {
    * answer in time and that nothing was changed, so the request is repeated for a while.
    */
   public Answer post(String path, Map<String, ?> body) {
-    HttpRequest.Builder request =
+    return Awaitility.await(path)
+        .atMost(PATIENCE.multipliedBy(2))
+        .until(() -> postOnce(path, body), answer -> answer.status() != 503);
+  }
+
+  /** Sends a POST request with a JSON body, and does not repeat it. */
+  public Answer postOnce(String path, Map<String, ?> body) {
+    return send(
         request(path)
             .header("Content-Type", "application/json")
             .POST(
-                HttpRequest.BodyPublishers.ofString(JsonMapper.shared().writeValueAsString(body)));
-    return Awaitility.await(path)
-        .atMost(PATIENCE.multipliedBy(2))
-        .until(() -> send(request), answer -> answer.status() != 503);
+                HttpRequest.BodyPublishers.ofString(JsonMapper.shared().writeValueAsString(body))));
   }
 
   /** Sends a POST request with a text. */

@@ -12,6 +12,8 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.MemberDescription;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -20,6 +22,7 @@ import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.InvalidReplicationFactorException;
 
 /** Creates, deletes and describes topics and consumer groups, and waits for each result. */
@@ -60,6 +63,21 @@ public final class KafkaAdmin implements AutoCloseable {
       }
       throw e;
     }
+  }
+
+  /** Sets a setting of topics; each broker applies it a moment later. */
+  public void configure(Collection<String> topics, String setting, String value) {
+    AlterConfigOp set =
+        new AlterConfigOp(new ConfigEntry(setting, value), AlterConfigOp.OpType.SET);
+    get(
+        admin
+            .incrementalAlterConfigs(
+                topics.stream()
+                    .collect(
+                        Collectors.toMap(
+                            topic -> new ConfigResource(ConfigResource.Type.TOPIC, topic),
+                            topic -> List.of(set))))
+            .all());
   }
 
   /** Deletes a topic; returns when it is gone. */

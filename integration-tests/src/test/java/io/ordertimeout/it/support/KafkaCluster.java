@@ -14,6 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -22,10 +24,13 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.NewPartitionReassignment;
 import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.ElectionType;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.TopicPartitionInfo;
 import org.apache.kafka.common.Uuid;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.FileSystemUtils;
@@ -110,12 +115,70 @@ public final class KafkaCluster implements AutoCloseable {
 
   private @Nullable Broker currentLeader(TopicPartition partition)
       throws ExecutionException, InterruptedException, TimeoutException {
+    Node leader = describe(partition).leader();
+    return leader == null || leader.isEmpty() ? null : brokers.get(leader.id() - 1);
+  }
+
+  private TopicPartitionInfo describe(TopicPartition partition)
+      throws ExecutionException, InterruptedException, TimeoutException {
     TopicDescription topic =
         Objects.requireNonNull(
             answer(admin.describeTopics(List.of(partition.topic())).allTopicNames())
                 .get(partition.topic()));
-    Node leader = topic.partitions().get(partition.partition()).leader();
-    return leader == null || leader.isEmpty() ? null : brokers.get(leader.id() - 1);
+    return topic.partitions().get(partition.partition());
+  }
+
+  /** Waits until no broker leads the partition. */
+  public void awaitNoLeader(TopicPartition partition) {
+    await("no leader of " + partition)
+        .atMost(PATIENCE)
+        .ignoreExceptions()
+        .until(() -> currentLeader(partition) == null);
+  }
+
+  /** The brokers that have the partition, the preferred leader first. */
+  public List<Broker> replicas(TopicPartition partition) {
+    return await("the replicas of " + partition)
+        .atMost(PATIENCE)
+        .ignoreExceptions()
+        .until(() -> currentReplicas(partition), replicas -> !replicas.isEmpty());
+  }
+
+  /** Moves a partition to brokers; returns when they have it, and no others. */
+  public void move(TopicPartition partition, List<Broker> to) {
+    NewPartitionReassignment target =
+        new NewPartitionReassignment(to.stream().map(broker -> broker.place.nodeId()).toList());
+    await(partition + " to move to " + to)
+        .atMost(PATIENCE)
+        .ignoreExceptions()
+        .until(
+            () -> {
+              answer(
+                  admin.alterPartitionReassignments(Map.of(partition, Optional.of(target))).all());
+              return currentReplicas(partition).equals(to);
+            });
+  }
+
+  /**
+   * Has the only replica of a partition lead it again. Kafka may keep former replicas as the
+   * eligible leaders (KIP-966), and then elects none by itself.
+   */
+  public void electOnlyReplica(TopicPartition partition) {
+    await("a leader of " + partition)
+        .atMost(PATIENCE)
+        .ignoreExceptions()
+        .until(
+            () -> {
+              if (currentLeader(partition) == null) {
+                answer(admin.electLeaders(ElectionType.UNCLEAN, Set.of(partition)).all());
+              }
+              return currentLeader(partition) != null;
+            });
+  }
+
+  private List<Broker> currentReplicas(TopicPartition partition)
+      throws ExecutionException, InterruptedException, TimeoutException {
+    return describe(partition).replicas().stream().map(node -> brokers.get(node.id() - 1)).toList();
   }
 
   /** Starts all brokers that do not run, and returns once the controller accepts them. */
@@ -167,6 +230,11 @@ public final class KafkaCluster implements AutoCloseable {
       return Ports.LOOPBACK + ":" + port;
     }
 
+    /** Its data directory. */
+    public Path directory() {
+      return directory.resolve(toString());
+    }
+
     /** The proxy of the services. */
     public TcpProxy proxy() {
       return proxy;
@@ -189,7 +257,7 @@ public final class KafkaCluster implements AutoCloseable {
       command.add(BrokerMain.class.getName());
       command.addAll(
           BrokerMain.arguments(
-              directory.resolve(toString()),
+              directory(),
               port,
               new EmbeddedKafka.ProxiedListener(proxiedPort, proxy.port()),
               place));

@@ -199,7 +199,19 @@ public final class PostgresPair implements AutoCloseable {
     connect(test);
   }
 
-  /** Ends the former primary, which {@link #promoteBesidePrimary} has left running. */
+  /**
+   * Makes the former primary, which {@link #promoteBesidePrimary} has left running, the primary
+   * again and connects the test to it, but not the services: they stay with the other server, which
+   * runs on as the former primary.
+   */
+  public void failBack() {
+    EmbeddedPostgres between = primary;
+    primary = Objects.requireNonNull(former, "there is no former primary");
+    former = between;
+    connect(test);
+  }
+
+  /** Ends the former primary, which runs beside the current one. */
   public void crashFormerPrimary() {
     run(Objects.requireNonNull(former, "there is no former primary")::crash);
     former = null;
@@ -218,8 +230,16 @@ public final class PostgresPair implements AutoCloseable {
 
   /** The single number that the query selects in the database as the standby has it. */
   public long countOnStandby(Database database, String query) {
-    EmbeddedPostgres server = currentStandby();
-    String url = database.url().replaceFirst(":\\d+/", ":" + server.port() + "/");
+    return count(currentStandby(), database.name(), query);
+  }
+
+  /** The single number that the query selects in a dump. */
+  public long countInDump(String dump, String query) {
+    return count(primary, dump, query);
+  }
+
+  private static long count(EmbeddedPostgres server, String database, String query) {
+    String url = Database.url(server.jdbcUrl(), database);
     return Objects.requireNonNull(
         new JdbcTemplate(new DriverManagerDataSource(url, EmbeddedPostgres.NAME, server.password()))
             .queryForObject(query, Long.class));
@@ -273,6 +293,39 @@ public final class PostgresPair implements AutoCloseable {
           added.start();
         });
     awaitReplicated();
+  }
+
+  /**
+   * Copies a database of the primary under another name, as a logical dump does. It cuts the
+   * database's connections and refuses the services meanwhile, because only an unused database can
+   * be copied.
+   */
+  public void dump(Database database, String dump) {
+    clients.refuse();
+    execute("drop database if exists " + dump + " with (force)");
+    execute("alter database " + database.name() + " with allow_connections false");
+    execute(
+        "select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = '"
+            + database.name()
+            + "'");
+    // Copies the files, since the standby need not receive every row again.
+    execute("create database " + dump + " template " + database.name() + " strategy file_copy");
+    execute("alter database " + database.name() + " with allow_connections true");
+    clients.restore();
+  }
+
+  /** Moves the deadlines of all pending orders in a dump to now. */
+  public void makePendingDue(String dump) {
+    new JdbcTemplate(
+            new DriverManagerDataSource(
+                Database.url(primary.jdbcUrl(), dump), EmbeddedPostgres.NAME, primary.password()))
+        .execute("update order_deadline set deadline = now() where state = 'PENDING'");
+  }
+
+  /** Puts a dump in the place of its database, while its server and its clients run on. */
+  public void restoreDump(Database database, String dump) {
+    execute("drop database " + database.name() + " with (force)");
+    execute("alter database " + dump + " rename to " + database.name());
   }
 
   /** Runs a statement on the primary, outside the databases of scenarios. */

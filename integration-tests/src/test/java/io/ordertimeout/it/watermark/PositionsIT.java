@@ -94,8 +94,7 @@ class PositionsIT {
     database.makePendingDue();
     KafkaAdmin.get(scenario.kafka().client().deleteConsumerGroups(List.of(scenario.name())).all());
 
-    // Without stored positions the service would begin at the time of its start.
-    try (Service service = scenario.startService("order-timeout.intake.start-back", "0s")) {
+    try (Service service = scenario.startService()) {
       scenario.outcomes().awaitCancelled("unpaid");
       assertThat(database.state("paid")).isEqualTo("PAID");
       assertThat(service.counter("order.timeout.cancelled")).isEqualTo(1);
@@ -173,6 +172,14 @@ class PositionsIT {
     assertLostPaymentsHoldEveryShard();
   }
 
+  @Test
+  void paymentsDeletedUnreadHoldEveryShardIfAPaymentWasMisplaced() {
+    database.execute(
+        "insert into partition_count (partitions, misplaced) values (?, true)",
+        Scenario.PARTITIONS);
+    assertLostPaymentsHoldEveryShard();
+  }
+
   private void assertLostPaymentsHoldEveryShard(String... settings) {
     registerAndStop("paid", "unpaid");
     scenario.pay("paid", 2);
@@ -215,6 +222,26 @@ class PositionsIT {
       // A payment that was fetched before its deletion may have been stored after all.
       assertThat(database.state("held")).isIn("PENDING", "PAID");
       assertThat(scenario.outcomes().cancelled("held")).isEmpty();
+    }
+  }
+
+  /** Kafka has lost the end of the log, for example by an unclean election of a leader. */
+  @Test
+  void aPositionBeyondTheEndOfTheLogHoldsItsShardAlone() {
+    registerAndStop("unpaid", "paid");
+    scenario.pay("paid", 0);
+    database.execute(
+        "update intake_position set next_offset = 1000 where topic = ? and partition = 0",
+        topics.paid());
+    database.makePendingDue();
+
+    try (Service service = scenario.startService()) {
+      service.awaitHeldShards(1);
+      // What is left of the log is read.
+      scenario.awaitState("paid", "PAID");
+      scenario.passDeadline("elsewhere", 1);
+      assertThat(database.state("unpaid")).isEqualTo("PENDING");
+      assertThat(scenario.outcomes().cancelled("unpaid")).isEmpty();
     }
   }
 

@@ -1,11 +1,13 @@
 package io.ordertimeout.orders.api;
 
 import io.ordertimeout.orders.intake.decoding.DeserializerOutageException;
+import io.ordertimeout.orders.operator.DecisionsUnknownException;
 import io.ordertimeout.orders.operator.ImpossibleChangeException;
 import io.ordertimeout.orders.operator.InvalidRequestException;
 import io.ordertimeout.orders.operator.InvalidRequestException.FieldError;
 import io.ordertimeout.orders.operator.UnknownSubjectException;
 import io.ordertimeout.orders.platform.avro.SchemaRegistryUnavailableException;
+import io.ordertimeout.orders.suspension.PauseNotPlacedException;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -82,6 +84,11 @@ class ApiExceptionHandler extends ResponseEntityExceptionHandler {
     return Problems.of(
         HttpStatus.SERVICE_UNAVAILABLE,
         "Postgres or Kafka does not answer in time; nothing was changed");
+  }
+
+  @ExceptionHandler({PauseNotPlacedException.class, DecisionsUnknownException.class})
+  ProblemDetail notNow(RuntimeException e) {
+    return problem(HttpStatus.SERVICE_UNAVAILABLE, e);
   }
 
   @ExceptionHandler({SchemaRegistryUnavailableException.class, DeserializerOutageException.class})

@@ -6,7 +6,9 @@ import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstan
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
 import io.ordertimeout.orders.outbox.OutboxRows;
+import io.ordertimeout.orders.platform.kafka.PartitionCounts;
 import io.ordertimeout.orders.platform.kafka.ReadBackState;
+import io.ordertimeout.orders.platform.kafka.ReflectedServer;
 import io.ordertimeout.orders.platform.kafka.StoredPositions;
 import io.ordertimeout.orders.suspension.ExpiryHolds;
 import io.ordertimeout.orders.suspension.ExpiryPauses;
@@ -14,6 +16,7 @@ import io.ordertimeout.orders.suspension.Interruptions;
 import io.ordertimeout.orders.suspension.ParkedOrders;
 import io.ordertimeout.orders.suspension.ShardHeartbeats;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.apache.kafka.common.TopicPartition;
@@ -24,7 +27,8 @@ import org.springframework.stereotype.Repository;
  * The statements that decide due orders. {@link #cancel} is the only statement that cancels, and it
  * carries every condition itself: the order is pending, its deadline has passed by Postgres's clock
  * and by the payment watermark, the positions that Postgres itself contains have reached the ends
- * of the watermark, everything that was published is reflected in Postgres, the order is neither
+ * of the watermark, which are those of all partitions if an order and its payment may be in
+ * different ones, everything that was published is reflected in Postgres, the order is neither
  * parked, held nor paused, and no interruption is left by which its deadline has to move. What an
  * instance remembers may be outdated, or ahead of a Postgres that has lost commits; the statement
  * is neither. Thread-safe.
@@ -60,6 +64,7 @@ public class DueOrderDecision {
           and %s
           and %s
           and %s
+          and %s
         order by id
         for update skip locked
       ), cancelled as (
@@ -73,10 +78,11 @@ public class DueOrderDecision {
           .formatted(
               PENDING,
               StoredPositions.REACH_ENDS,
-              ReadBackState.IS_COMPLETE,
+              PartitionCounts.ENDS_SUFFICE,
+              ReadBackState.IS_REFLECTED,
               ParkedOrders.NOT_PARKED,
               ExpiryHolds.NOT_HELD,
-              ExpiryPauses.NOT_PAUSED,
+              ExpiryPauses.NONE_BEING_PLACED + " and " + ExpiryPauses.NOT_PAUSED,
               Interruptions.NONE_LEFT,
               ShardHeartbeats.IS_ALIVE,
               PendingOrders.IS_PENDING,
@@ -114,6 +120,10 @@ public class DueOrderDecision {
   private static final String ORDER_ID =
       "select order_id from order_deadline where id = ? and shard = ?";
 
+  private static final String REFLECTED_ORDER_IDS =
+      "select id, order_id from order_deadline d where %s and %s"
+          .formatted(PENDING, ReadBackState.IS_REFLECTED);
+
   private final JdbcClient client;
   private final double graceSeconds;
   private final String longestSilence;
@@ -129,8 +139,37 @@ public class DueOrderDecision {
    * Cancels those of the orders that may be cancelled, and writes their events; one transaction.
    *
    * @param watermark read after the orders had come due
+   * @param reflected the server of Postgres that reflects what was published; nothing is cancelled
+   *     if another one answers, and no order of whose events some may be unread
    */
-  public List<OrderCancelled> cancel(int shard, long[] ids, Watermark watermark) {
+  public List<OrderCancelled> cancel(
+      int shard, long[] ids, Watermark watermark, ReflectedServer reflected) {
+    return cancelReflected(
+        shard,
+        reflected.isEntire() ? ids : reflectedOf(shard, ids, reflected),
+        watermark,
+        reflected.identity());
+  }
+
+  // On the server that decides afterwards: another one may have other orders under these ids.
+  private long[] reflectedOf(int shard, long[] ids, ReflectedServer by) {
+    List<Long> reflected = new ArrayList<>();
+    client
+        .sql(REFLECTED_ORDER_IDS)
+        .param("ids", ids)
+        .param("shard", shard)
+        .param("reflected", by.identity())
+        .query(
+            row -> {
+              if (by.reflects(row.getString("order_id"))) {
+                reflected.add(row.getLong("id"));
+              }
+            });
+    return reflected.stream().mapToLong(Long::longValue).toArray();
+  }
+
+  private List<OrderCancelled> cancelReflected(
+      int shard, long[] ids, Watermark watermark, String reflected) {
     List<TopicPartition> ends = List.copyOf(watermark.ends().keySet());
     return client
         .sql(CANCEL)
@@ -146,7 +185,9 @@ public class DueOrderDecision {
                 .map(end -> String.valueOf(watermark.topicIds().get(end.topic())))
                 .toArray(String[]::new))
         .param("endOffsets", ends.stream().mapToLong(watermark.ends()::get).toArray())
+        .param("allPartitions", watermark.allPartitions())
         .param("longestSilence", longestSilence)
+        .param("reflected", reflected)
         .query(OutboxRows::cancelled)
         .list();
   }

@@ -4,6 +4,8 @@ import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstan
 
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.outbox.OutboxRows;
+import io.ordertimeout.orders.platform.kafka.ReadBackState;
+import io.ordertimeout.orders.platform.kafka.ReflectedServer;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -51,15 +53,32 @@ public class LostDecisions {
    */
   public record PublishedConflict(Decision decision, String paymentId, @Nullable Instant paidAt) {}
 
+  /**
+   * SQL condition: the order of {@code i} was purged, or may have been. Its time alone does not say
+   * so: an order that a failover has lost may have had a later deadline before an operator moved
+   * it. So nothing counts as purged until all that was published is reflected.
+   */
+  private static final String PURGED =
+      """
+      (%s
+        and greatest(i.deadline, i.cancelled_at) < (select orders_before from purge_horizon)
+        and not exists (
+          select from order_deadline p where p.order_id = i.order_id offset 0)) is true"""
+          .formatted(ReadBackState.IS_REFLECTED);
+
   private static final String UNDECIDED =
       """
-      select i.order_id from unnest(:orderIds::text[]) as i(order_id)
+      select i.order_id from unnest(
+        :orderIds::text[], :deadlines::timestamptz[], :cancelledAts::timestamptz[])
+        as i(order_id, deadline, cancelled_at)
       where not exists (
         select from order_deadline d
         where d.order_id = i.order_id and (d.state = any(:states::text[])) is true
         -- Looked up for each order, instead of joined.
         offset 0)
-      """;
+        and not %s
+      """
+          .formatted(PURGED);
 
   private static final String RESTORED =
       """
@@ -135,13 +154,23 @@ public class LostDecisions {
 
   private static final String UNKNOWN_CONFLICTS =
       """
-      select i.number from unnest(:orderIds::text[], :paymentIds::text[])
-        with ordinality as i(order_id, payment_id, number)
-      where not exists (
-        select from payment_conflict c
-        where c.order_id = i.order_id and c.payment_id = i.payment_id
-        offset 0)
-      """;
+      select i.number from unnest(
+        :orderIds::text[], :deadlines::timestamptz[], :cancelledAts::timestamptz[],
+        :paymentIds::text[])
+        with ordinality as i(order_id, deadline, cancelled_at, payment_id, number)
+      where not (
+        exists (
+          select from payment_conflict c
+          where c.order_id = i.order_id and c.payment_id = i.payment_id
+          offset 0)
+        -- Raised again, it may have met another decision.
+        and (i.cancelled_at is null or exists (
+          select from order_deadline d
+          where d.order_id = i.order_id and (d.state = 'CANCELLED') is true
+          offset 0)))
+        and not %s
+      """
+          .formatted(PURGED);
 
   private static final String RESTORE_CONFLICTS =
       """
@@ -156,24 +185,45 @@ public class LostDecisions {
 
   private final JdbcClient client;
   private final PaymentConflicts conflicts;
+  private final ReadBackState readBack;
 
-  LostDecisions(JdbcClient client, PaymentConflicts conflicts) {
+  LostDecisions(JdbcClient client, PaymentConflicts conflicts, ReadBackState readBack) {
+    this.readBack = readBack;
     this.client = client;
     this.conflicts = conflicts;
   }
 
   /** Returns those of the orders that Postgres does not contain as cancelled. */
   public Set<String> notCancelled(Collection<String> orderIds) {
-    return without(orderIds, OrderState.CANCELLED);
+    return without(orderIds, List.of(), OrderState.CANCELLED);
   }
 
-  /** Returns the indexes of the conflicts that Postgres does not contain. */
-  public List<Integer> unknownConflicts(List<String> orderIds, List<String> paymentIds) {
+  /**
+   * Returns those of the cancellations that Postgres has lost: it does not contain the order as
+   * cancelled, and has not purged it.
+   */
+  public List<Decision> lost(List<Decision> cancellations) {
+    if (cancellations.isEmpty()) {
+      return List.of();
+    }
+    Set<String> lost = without(orderIds(cancellations), cancellations, OrderState.CANCELLED);
+    return cancellations.stream().filter(decision -> lost.contains(decision.orderId())).toList();
+  }
+
+  /**
+   * Returns those of the conflicts that Postgres has lost: it does not contain them, and has not
+   * purged their orders.
+   */
+  public List<PublishedConflict> lostConflicts(List<PublishedConflict> published) {
+    List<Decision> decisions = published.stream().map(PublishedConflict::decision).toList();
     return client
         .sql(UNKNOWN_CONFLICTS)
-        .param("orderIds", orderIds.toArray(String[]::new))
-        .param("paymentIds", paymentIds.toArray(String[]::new))
-        .query((row, number) -> row.getInt("number") - 1)
+        .param("reflected", reflected())
+        .param("orderIds", OrderEventStatements.texts(decisions, Decision::orderId))
+        .param("deadlines", OrderEventStatements.texts(decisions, Decision::deadline))
+        .param("cancelledAts", OrderEventStatements.texts(decisions, Decision::cancelledAt))
+        .param("paymentIds", OrderEventStatements.texts(published, PublishedConflict::paymentId))
+        .query((row, number) -> published.get(row.getInt("number") - 1))
         .list();
   }
 
@@ -208,9 +258,20 @@ public class LostDecisions {
             "publishedAts", OrderEventStatements.texts(published, c -> c.decision().publishedAt()))
         .update();
     Map<String, Decision> decisions = new HashMap<>();
-    published.forEach(c -> decisions.put(c.decision().orderId(), c.decision()));
-    Set<String> undecided = without(decisions.keySet(), OrderState.CANCELLED, OrderState.CLOSED);
-    List<Decision> lost = undecided.stream().map(decisions::get).toList();
+    // What was cancelled stays cancelled, whatever else a conflict tells of the order.
+    published.forEach(
+        c ->
+            decisions.merge(
+                c.decision().orderId(),
+                c.decision(),
+                (one, other) -> one.cancelledAt() == null ? other : one));
+    Set<String> undecided =
+        without(decisions.keySet(), List.of(), OrderState.CANCELLED, OrderState.CLOSED);
+    Set<String> notCancelled = notCancelled(decisions.keySet());
+    List<Decision> lost =
+        decisions.values().stream()
+            .filter(d -> (d.cancelledAt() == null ? undecided : notCancelled).contains(d.orderId()))
+            .toList();
     List<OutboxEvent> events = new ArrayList<>(restoreOnce(lost));
     // Its cancellation may not have been published before it was lost.
     List<Decision> cancelled = lost.stream().filter(d -> d.cancelledAt() != null).toList();
@@ -225,7 +286,14 @@ public class LostDecisions {
     return events;
   }
 
-  private Set<String> without(Collection<String> orderIds, OrderState... states) {
+  /**
+   * Returns those of the orders that Postgres does not contain in one of the states.
+   *
+   * @param decisions their decisions, in the same order, by which orders that were purged are left
+   *     out; or none
+   */
+  private Set<String> without(
+      Collection<String> orderIds, List<Decision> decisions, OrderState... states) {
     String[] names = new String[states.length];
     for (int i = 0; i < states.length; i++) {
       names[i] = states[i].name();
@@ -233,10 +301,19 @@ public class LostDecisions {
     return new HashSet<>(
         client
             .sql(UNDECIDED)
+            .param("reflected", reflected())
             .param("orderIds", orderIds.toArray(String[]::new))
+            .param("deadlines", OrderEventStatements.texts(decisions, Decision::deadline))
+            .param("cancelledAts", OrderEventStatements.texts(decisions, Decision::cancelledAt))
             .param("states", names)
             .query(String.class)
             .list());
+  }
+
+  /** The server that reflects everything; empty if none does. */
+  private String reflected() {
+    ReflectedServer known = readBack.reflected();
+    return known.isEntire() ? known.identity() : "";
   }
 
   private List<OutboxEvent> restoreOnce(Collection<Decision> decisions) {
@@ -246,10 +323,14 @@ public class LostDecisions {
     // A payment that is being stored has locked its order: what it says is read after it commits.
     execute(INSERT_OR_LOCK, decisions);
     List<OrderSettled.Paid> payments = new ArrayList<>(payments(decisions));
-    payments.addAll(conflicts.withoutEffect(decisions.stream().map(Decision::orderId).toList()));
+    payments.addAll(conflicts.withoutEffect(orderIds(decisions)));
     execute(OVERWRITE, decisions);
     execute(RECORD_PUBLICATIONS, decisions);
     return payments.isEmpty() ? List.of() : conflicts.raise(payments);
+  }
+
+  private static List<String> orderIds(Collection<Decision> decisions) {
+    return decisions.stream().map(Decision::orderId).toList();
   }
 
   private void execute(String statement, Collection<Decision> decisions) {

@@ -26,7 +26,14 @@ import org.springframework.stereotype.Repository;
 @Repository
 class OrderEventStatements {
 
-  /** An order as a statement returns it. */
+  /**
+   * An order as a statement returns it.
+   *
+   * @param isShardKnown whether a record of the order was read from the partition of that number,
+   *     and not only a decision restored, of which the partition is a guess
+   * @param settledElsewhere whether the payment or closing that settled it is from another
+   *     partition
+   */
   record Row(
       long id,
       String orderId,
@@ -36,7 +43,9 @@ class OrderEventStatements {
       @Nullable Instant deadline,
       @Nullable DecidedBy decidedBy,
       @Nullable String paymentId,
-      @Nullable Amount amount) {
+      @Nullable Amount amount,
+      boolean isShardKnown,
+      boolean settledElsewhere) {
 
     boolean isDueBefore(Instant time) {
       return deadline != null && deadline.isBefore(time);
@@ -50,10 +59,15 @@ class OrderEventStatements {
     }
   }
 
+  /** SQL condition: the payment or closing that settled the order {@code d} was read. */
+  private static final String IS_SETTLED = "(d.payment_id is not null or d.closed_at is not null)";
+
   private static final String ROW =
       """
       d.id, d.order_id, d.shard, d.state, d.created_at, d.deadline, d.decided_by, d.payment_id,
-        d.amount, d.currency""";
+        d.amount, d.currency, d.created_at is not null or %s as shard_known,
+        d.settled_in is not null as settled_elsewhere"""
+          .formatted(IS_SETTLED);
 
   private static final String REGISTER =
       """
@@ -80,8 +94,12 @@ class OrderEventStatements {
       ) s
       order by d.order_id
       on conflict (order_id) do update set
+        -- The partition of the creation counts, even if the payment or closing came first.
+        shard = excluded.shard,
+        settled_in = case when %s then nullif(d.shard, excluded.shard) end,
         created_at = excluded.created_at,
-        deadline = excluded.deadline,
+        -- That of a restored cancellation, which was published, may have been moved.
+        deadline = coalesce(d.deadline, excluded.deadline),
         policy = excluded.policy,
         channel = excluded.channel,
         payment_method = excluded.payment_method,
@@ -91,7 +109,7 @@ class OrderEventStatements {
       where d.created_at is null
       returning %s
       """
-          .formatted(Interruptions.BEFORE_REGISTRATION, ROW);
+          .formatted(Interruptions.BEFORE_REGISTRATION, IS_SETTLED, ROW);
 
   private static final String SETTLE =
       """
@@ -234,6 +252,8 @@ class OrderEventStatements {
         instant(rs, "deadline"),
         decidedBy == null ? null : DecidedBy.valueOf(decidedBy),
         rs.getString("payment_id"),
-        amount == null || currency == null ? null : new Amount(amount, currency));
+        amount == null || currency == null ? null : new Amount(amount, currency),
+        rs.getBoolean("shard_known"),
+        rs.getBoolean("settled_elsewhere"));
   }
 }

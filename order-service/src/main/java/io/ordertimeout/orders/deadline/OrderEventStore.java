@@ -5,6 +5,7 @@ import static io.ordertimeout.orders.deadline.OrderState.PENDING;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.deadline.OrderEventStatements.Row;
 import io.ordertimeout.orders.outbox.OutboxEvent;
+import io.ordertimeout.orders.platform.kafka.PartitionCounts;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -43,16 +44,19 @@ public class OrderEventStore {
 
   private final OrderEventStatements statements;
   private final PaymentConflicts paymentConflicts;
+  private final PartitionCounts partitionCounts;
   private final DatabaseClock clock;
   private final Duration staleAfter;
 
   OrderEventStore(
       OrderEventStatements statements,
       PaymentConflicts paymentConflicts,
+      PartitionCounts partitionCounts,
       DatabaseClock clock,
       OrderTimeoutProperties properties) {
     this.statements = statements;
     this.paymentConflicts = paymentConflicts;
+    this.partitionCounts = partitionCounts;
     this.clock = clock;
     this.staleAfter = properties.deadline().staleAfter();
   }
@@ -70,6 +74,9 @@ public class OrderEventStore {
     }
     if (!batch.settled().isEmpty()) {
       outcome.settle(batch.settled());
+    }
+    if (outcome.misplaced > 0) {
+      partitionCounts.recordMisplaced();
     }
     return outcome.result();
   }
@@ -95,12 +102,12 @@ public class OrderEventStore {
         }
       }
       for (Row row : register(first.values())) {
-        OrderCreated event = Objects.requireNonNull(first.remove(row.orderId()));
+        first.remove(row.orderId());
         if (row.state() == PENDING) {
           toArm.add(row.pending());
           count(created, Outcome.REGISTERED);
         } else {
-          countMisplaced(row, event.shard());
+          countMisplaced(row);
           count(
               created, row.decidedBy() == DecidedBy.STALE ? Outcome.STALE : Outcome.SETTLED_BEFORE);
         }
@@ -146,7 +153,7 @@ public class OrderEventStore {
       for (Row row : rows.values()) {
         OrderSettled event = Objects.requireNonNull(first.get(row.orderId()));
         deciding.add(event);
-        countMisplaced(row, event.shard());
+        countMisplaced(row);
         toDisarm.add(new PendingOrder(row.id(), row.shard(), 0));
         count(counts(event), row.createdAt() == null ? Outcome.AHEAD_OF_CREATION : Outcome.SETTLED);
         Amount amount = row.amount();
@@ -178,7 +185,9 @@ public class OrderEventStore {
           throw new IllegalStateException(
               "the order was purged while its event was being stored; storing it again will succeed");
         }
-        countMisplaced(row, event.shard());
+        if (row.isShardKnown() && row.shard() != event.shard()) {
+          misplaced++;
+        }
         // A former owner of the shard may have settled the order after its wheel was rebuilt.
         toDisarm.add(new PendingOrder(row.id(), row.shard(), 0));
         Outcome outcome = lateOutcome(event, row);
@@ -230,8 +239,8 @@ public class OrderEventStore {
       return event instanceof OrderSettled.Paid ? paid : closed;
     }
 
-    private void countMisplaced(Row row, int shard) {
-      if (row.shard() != shard) {
+    private void countMisplaced(Row row) {
+      if (row.settledElsewhere()) {
         misplaced++;
       }
     }

@@ -14,5 +14,11 @@ import org.apache.kafka.common.Uuid;
  * @param time a time of Postgres's clock, read before Kafka was asked
  * @param ends the end of each partition whose payments and closings count
  * @param topicIds the ids of the topics that the ends belong to, by name
+ * @param allPartitions whether the payments and closings of all partitions count, or only those of
+ *     the shard
  */
-public record Watermark(Instant time, Map<TopicPartition, Long> ends, Map<String, Uuid> topicIds) {}
+public record Watermark(
+    Instant time,
+    Map<TopicPartition, Long> ends,
+    Map<String, Uuid> topicIds,
+    boolean allPartitions) {}

@@ -9,6 +9,8 @@ import io.ordertimeout.orders.deadline.DueOrderDecision;
 import io.ordertimeout.orders.deadline.DueOrderDecision.LeftPending;
 import io.ordertimeout.orders.deadline.Watermark;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
+import io.ordertimeout.orders.platform.kafka.ReadBackState;
+import io.ordertimeout.orders.platform.kafka.ReflectedServer;
 import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
 import io.ordertimeout.orders.platform.monitoring.DecisionDelayMetrics;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
@@ -71,6 +73,7 @@ public class Expiry implements SmartLifecycle {
   private final PaymentWatermark watermark;
   private final ExpiryCircuitBreaker breaker;
   private final DueOrderDecision decision;
+  private final ReadBackState readBack;
   private final OutboxRelay relay;
   private final DatabaseClock clock;
   private final ParkedOrders parked;
@@ -89,6 +92,7 @@ public class Expiry implements SmartLifecycle {
       PaymentWatermark watermark,
       ExpiryCircuitBreaker breaker,
       DueOrderDecision decision,
+      ReadBackState readBack,
       ParkedOrders parked,
       ActivityCounters activity,
       DecisionDelayMetrics delays,
@@ -101,6 +105,7 @@ public class Expiry implements SmartLifecycle {
     this.watermark = watermark;
     this.breaker = breaker;
     this.decision = decision;
+    this.readBack = readBack;
     this.relay = relay;
     this.clock = clock;
     this.parked = parked;
@@ -206,9 +211,10 @@ public class Expiry implements SmartLifecycle {
 
   /** Decides orders. If Postgres rejects one of them, halves them until that one is alone. */
   private void decide(Attempt attempt, long[] ids) {
+    ReflectedServer reflected = readBack.reflected();
     List<OrderCancelled> events;
     try {
-      events = decision.cancel(attempt.shard(), ids, attempt.watermark);
+      events = decision.cancel(attempt.shard(), ids, attempt.watermark, reflected);
     } catch (RuntimeException e) {
       String rejection = RejectedRow.reason(e).orElseThrow(() -> e);
       if (ids.length == 1) {
@@ -225,7 +231,7 @@ public class Expiry implements SmartLifecycle {
     breaker.cancelled(events);
     measure(events, attempt);
     events.forEach(this::trace);
-    relay.publish(events);
+    relay.publish(events, reflected);
     if (events.size() < ids.length) {
       decision.extend(attempt.shard(), ids);
       rearm(attempt, decision.leftPending(attempt.shard(), ids), events.isEmpty());

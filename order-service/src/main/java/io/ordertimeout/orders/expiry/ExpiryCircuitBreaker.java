@@ -105,7 +105,13 @@ class ExpiryCircuitBreaker {
     }
     String reason = reasonToTrip();
     if (reason != null) {
-      trip(reason);
+      try {
+        trip(reason);
+      } catch (RuntimeException | Error e) {
+        // The decision is not made, and is announced again.
+        afterDecision(orders);
+        throw e;
+      }
     }
     return orders;
   }

@@ -15,6 +15,9 @@ import io.ordertimeout.orders.intake.decoding.DecodedRecord;
 import io.ordertimeout.orders.intake.decoding.EventDecoder;
 import io.ordertimeout.orders.intake.decoding.Printable;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
+import io.ordertimeout.orders.platform.kafka.PartitionCounts;
+import io.ordertimeout.orders.platform.kafka.ReadBackState;
+import io.ordertimeout.orders.platform.kafka.ReflectedServer;
 import io.ordertimeout.orders.platform.kafka.StoredPositions;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
@@ -103,6 +106,8 @@ class BatchIntake {
   private final DeadLetterPublisher deadLetters;
   private final OrderEventStore store;
   private final StoredPositions positions;
+  private final ReadBackState readBack;
+  private final PartitionCounts partitionCounts;
   private final ParkedOrders parked;
   private final TransactionTemplate transactions;
   private final Shards shards;
@@ -118,6 +123,8 @@ class BatchIntake {
       DeadLetterPublisher deadLetters,
       OrderEventStore store,
       StoredPositions positions,
+      ReadBackState readBack,
+      PartitionCounts partitionCounts,
       ParkedOrders parked,
       TransactionTemplate transactions,
       Shards shards,
@@ -131,6 +138,8 @@ class BatchIntake {
     this.deadLetters = deadLetters;
     this.store = store;
     this.positions = positions;
+    this.readBack = readBack;
+    this.partitionCounts = partitionCounts;
     this.parked = parked;
     this.transactions = transactions;
     this.shards = shards;
@@ -145,7 +154,8 @@ class BatchIntake {
    *
    * @param nextOffsets the positions to advance: the offset up to which the records reach, by
    *     partition
-   * @param known the stored positions of these partitions, as the caller knows them
+   * @param known the stored positions of these partitions and the server that contains them, as the
+   *     caller knows them
    * @param layout the topics that the offsets belong to
    * @return the partitions that end at an unusable record which is not dead-lettered yet, or must
    *     not be, or at a record that cannot be decoded at present
@@ -156,7 +166,7 @@ class BatchIntake {
   Map<TopicPartition, HeldBack> takeIn(
       Iterable<ConsumerRecord<byte[], byte[]>> records,
       Map<TopicPartition, Long> nextOffsets,
-      Map<TopicPartition, Long> known,
+      KnownPositions known,
       InputTopics.Layout layout)
       throws InterruptedException {
     Map<TopicPartition, HeldBack> undecodable = new HashMap<>();
@@ -206,9 +216,8 @@ class BatchIntake {
     return batch;
   }
 
-  private static long reached(
-      long offset, TopicPartition partition, Map<TopicPartition, Long> known) {
-    return Math.max(offset, known.getOrDefault(partition, 0L));
+  private static long reached(long offset, TopicPartition partition, KnownPositions known) {
+    return Math.max(offset, known.offset(partition));
   }
 
   /**
@@ -217,7 +226,7 @@ class BatchIntake {
   private Map<TopicPartition, HeldBack> store(
       List<Decoded> batch,
       Map<TopicPartition, Long> nextOffsets,
-      Map<TopicPartition, Long> known,
+      KnownPositions known,
       InputTopics.Layout layout)
       throws InterruptedException {
     List<Event> events = new ArrayList<>();
@@ -243,16 +252,19 @@ class BatchIntake {
       }
     }
     Map<TopicPartition, HeldBack> heldBack = new HashMap<>();
-    Runnable advance = () -> positions.advance(nextOffsets, known, layout);
-    Map<TopicPartition, Long> unchanged = new HashMap<>(known);
+    Map<TopicPartition, Long> offsets = known.offsets();
+    String server = known.requireServer();
+    Runnable advance = () -> positions.advance(nextOffsets, offsets, server, layout);
+    Map<TopicPartition, Long> unchanged = new HashMap<>(offsets);
     unchanged.keySet().retainAll(nextOffsets.keySet());
-    Runnable check = () -> positions.advance(unchanged, known, layout);
+    Runnable check = () -> positions.advance(unchanged, offsets, server, layout);
+    ReflectedServer reflected = readBack.reflected(server);
     // Dead letters come after the events, because a batch that cannot be stored is retried, and
     // before the positions, which move past them too.
-    String rejection = tryStore(events, faulty.isEmpty() ? advance : check);
+    String rejection = tryStore(events, faulty.isEmpty() ? advance : check, reflected);
     if (rejection != null) {
       List<Faulty> rejected = new ArrayList<>();
-      storeInHalves(events, rejection, rejected, events.size(), check);
+      storeInHalves(events, rejection, rejected, events.size(), check, reflected);
       faulty.addAll(rejected);
     }
     if (!faulty.isEmpty()) {
@@ -261,7 +273,8 @@ class BatchIntake {
       Map<TopicPartition, Long> reached = new HashMap<>(nextOffsets);
       heldBack.forEach(
           (partition, held) -> reached.put(partition, reached(held.offset(), partition, known)));
-      transactions.executeWithoutResult(status -> positions.advance(reached, known, layout));
+      transactions.executeWithoutResult(
+          status -> positions.advance(reached, offsets, server, layout));
     }
     metrics.countReplacedFields(replacedFields);
     metrics.countIgnored(ignored);
@@ -348,9 +361,11 @@ class BatchIntake {
    * Stores events in the order of their arrival, in one transaction.
    *
    * @param andThen what else belongs in the transaction
+   * @param reflected what the server reflects that has to answer
    * @return why Postgres rejected one of them, or null if they are stored
    */
-  private @Nullable String tryStore(List<Event> events, Runnable andThen) {
+  private @Nullable String tryStore(
+      List<Event> events, Runnable andThen, ReflectedServer reflected) {
     StoredBatch stored;
     try {
       stored = transactions.execute(status -> storeNow(events, andThen));
@@ -366,8 +381,10 @@ class BatchIntake {
     metrics.count(stored);
     shards.arm(stored.toArm());
     shards.disarm(stored.toDisarm());
-    relay.publish(stored.conflicts());
-    warnOfMisplaced(stored.misplaced());
+    relay.publish(stored.conflicts(), reflected);
+    if (stored.misplaced() > 0) {
+      partitionCounts.misplacedRecorded();
+    }
     return null;
   }
 
@@ -378,9 +395,15 @@ class BatchIntake {
    * @param rejected receives the rejected records
    * @param all the number of events in the batch
    * @param andThen what else belongs in every transaction
+   * @param reflected what the server reflects that has to answer
    */
   private void storeInHalves(
-      List<Event> events, String rejection, List<Faulty> rejected, int all, Runnable andThen) {
+      List<Event> events,
+      String rejection,
+      List<Faulty> rejected,
+      int all,
+      Runnable andThen,
+      ReflectedServer reflected) {
     if (events.size() == 1) {
       rejected.add(rejected(events.get(0), rejection));
       if (rejected.size() > ACCEPTABLE_REJECTIONS && rejected.size() > all / 2) {
@@ -390,9 +413,9 @@ class BatchIntake {
     }
     int half = events.size() / 2;
     for (List<Event> part : List.of(events.subList(0, half), events.subList(half, events.size()))) {
-      String again = tryStore(part, andThen);
+      String again = tryStore(part, andThen, reflected);
       if (again != null) {
-        storeInHalves(part, again, rejected, all, andThen);
+        storeInHalves(part, again, rejected, all, andThen, reflected);
       }
     }
   }
@@ -426,16 +449,6 @@ class BatchIntake {
     StoredBatch stored = store.store(new OrderEventBatch(created, settled));
     andThen.run();
     return stored;
-  }
-
-  private static void warnOfMisplaced(int misplaced) {
-    if (misplaced > 0) {
-      log.warn(
-          "{} payments or closings came from another partition than their order's. They were"
-              + " applied, but a payment that is read late there cannot delay its order's expiry:"
-              + " configure all producers of the input topics with the same partitioner",
-          misplaced);
-    }
   }
 
   private String event(Sent letter) {

@@ -6,6 +6,7 @@ import io.ordertimeout.orders.intake.GroupDirectory.CoordinatorException;
 import io.ordertimeout.orders.intake.GroupDirectory.Group;
 import io.ordertimeout.orders.intake.GroupGenerations.Generation;
 import io.ordertimeout.orders.intake.GroupMembership.Claim;
+import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
@@ -21,6 +22,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 import org.apache.kafka.common.utils.Time;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -54,6 +56,7 @@ class GroupWatch extends BackgroundLoop {
   private final GroupGenerations generations;
   private final SchemaMigration schema;
   private final Watched storedGeneration;
+  private final InputTopics inputTopics;
   private final Shards shards;
   private final StepHealth step;
   private final StepHealth coordinator;
@@ -77,6 +80,7 @@ class GroupWatch extends BackgroundLoop {
       GroupGenerations generations,
       SchemaMigration schema,
       ChangeWatch changes,
+      InputTopics inputTopics,
       Shards shards,
       StepHealthRegistry steps,
       OrderTimeoutProperties properties) {
@@ -90,6 +94,7 @@ class GroupWatch extends BackgroundLoop {
     this.generations = generations;
     this.schema = schema;
     this.storedGeneration = changes.watch(GroupGenerations.FINGERPRINT);
+    this.inputTopics = inputTopics;
     this.shards = shards;
     this.step = steps.step("group-membership");
     this.coordinator = steps.step("group-coordinator");
@@ -215,8 +220,17 @@ class GroupWatch extends BackgroundLoop {
         intake.loops().get(i).replaceConsumer(ReplacementReason.MEMBERSHIP);
       }
     }
-    shards.deny(denied);
+    shards.deny(shardsOf(denied));
     return confirmed;
+  }
+
+  private Set<Integer> shardsOf(Set<Integer> partitions) {
+    InputTopics.Layout layout = inputTopics.layout();
+    return layout == null
+        ? partitions
+        : partitions.stream()
+            .flatMap(partition -> layout.shardsOf(partition).stream())
+            .collect(Collectors.toSet());
   }
 
   /** What does not work although the coordinator answers; null if nothing is known to fail. */

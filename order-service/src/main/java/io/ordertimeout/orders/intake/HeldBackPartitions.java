@@ -4,6 +4,7 @@ import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -18,9 +19,9 @@ import org.apache.kafka.common.errors.TimeoutException;
 
 /**
  * The partitions of one consumer that are paused at a record, because its dead letter is not
- * acknowledged yet, because most records of its topic are unusable, or because it cannot be decoded
- * at present. Everything before the record is stored, and other partitions are read. Confined to
- * the consumer's thread.
+ * acknowledged yet, because most records of its topic are unusable, because it cannot be decoded at
+ * present, or because it cannot even be read. Everything before the record is stored, and other
+ * partitions are read. Confined to the consumer's thread.
  */
 final class HeldBackPartitions {
 
@@ -29,6 +30,9 @@ final class HeldBackPartitions {
 
   /** How often a record is looked at again that could not be decoded because of an outage. */
   private static final Duration DECODING_RETRY = Duration.ofSeconds(1);
+
+  /** How often a record is read again that could not be read. */
+  private static final Duration READING_RETRY = Duration.ofSeconds(2);
 
   private static final Comparator<TopicPartition> BY_NAME =
       Comparator.comparing(TopicPartition::toString);
@@ -40,6 +44,11 @@ final class HeldBackPartitions {
       "most records of a topic are unusable; its partitions are not read on from their first unusable"
           + " record, and orders of these shards are not decided without their payments, until the"
           + " records can be used or an operator permits to turn them into dead letters";
+
+  private static final String UNREADABLE_CONSEQUENCE =
+      "the log of a partition is corrupt; the partition is not read on from that record, and orders of"
+          + " its shard are not decided without its payments, until Kafka returns the record intact or"
+          + " it is deleted from the log";
 
   private static final String DECODING_CONSEQUENCE =
       "partitions are not read on from the first record that cannot be decoded at present, and orders"
@@ -60,7 +69,8 @@ final class HeldBackPartitions {
     enum Cause {
       DEAD_LETTER,
       UNUSABLE_TOPIC,
-      DECODING_OUTAGE
+      DECODING_OUTAGE,
+      UNREADABLE
     }
 
     /**
@@ -91,6 +101,16 @@ final class HeldBackPartitions {
      */
     static HeldBack decodingOutage(long offset, String problem) {
       return readAgain(offset, DECODING_RETRY, Cause.DECODING_OUTAGE, problem);
+    }
+
+    /**
+     * Holds a partition back for a moment, because its next record cannot be read.
+     *
+     * @param offset the offset of the record
+     * @param problem why it cannot be read
+     */
+    static HeldBack unreadable(long offset, String problem) {
+      return readAgain(offset, READING_RETRY, Cause.UNREADABLE, problem);
     }
 
     private static HeldBack readAgain(long offset, Duration after, Cause cause, String problem) {
@@ -152,14 +172,20 @@ final class HeldBackPartitions {
   private final StepHealth deadLetters;
   private final Problems unusableTopics;
   private final Problems decodingOutages;
+  private final Problems unreadable;
   private final Map<TopicPartition, HeldBack> partitions = new HashMap<>();
 
-  HeldBackPartitions(StepHealth deadLetters, StepHealth unusableTopics, StepHealth decoding) {
+  HeldBackPartitions(
+      StepHealth deadLetters,
+      StepHealth unusableTopics,
+      StepHealth decoding,
+      StepHealth unreadable) {
     this.deadLetters = deadLetters;
     this.unusableTopics =
         new Problems(HeldBack.Cause.UNUSABLE_TOPIC, unusableTopics, UNUSABLE_TOPIC_CONSEQUENCE);
     this.decodingOutages =
         new Problems(HeldBack.Cause.DECODING_OUTAGE, decoding, DECODING_CONSEQUENCE);
+    this.unreadable = new Problems(HeldBack.Cause.UNREADABLE, unreadable, UNREADABLE_CONSEQUENCE);
   }
 
   /** Returns how many partitions of a topic are paused because it is unusable. Thread-safe. */
@@ -168,6 +194,11 @@ final class HeldBackPartitions {
         unusableTopics.problems.keySet().stream()
             .filter(partition -> partition.topic().equals(topic))
             .count();
+  }
+
+  /** Returns the partitions that could not be read the last time. */
+  Set<TopicPartition> unreadable() {
+    return unreadable.problems.keySet();
   }
 
   /**
@@ -186,6 +217,7 @@ final class HeldBackPartitions {
         });
     unusableTopics.update(advanced, more);
     decodingOutages.update(advanced, more);
+    unreadable.update(advanced, more);
   }
 
   /** Resumes the partitions that may be read on. */
@@ -217,6 +249,7 @@ final class HeldBackPartitions {
     }
     unusableTopics.retain(consumer.assignment());
     decodingOutages.retain(consumer.assignment());
+    unreadable.retain(consumer.assignment());
   }
 
   private static boolean resume(
@@ -224,6 +257,9 @@ final class HeldBackPartitions {
     try {
       // Elsewhere, it is paused for another reason, and is moved before it is resumed.
       if (consumer.position(partition, Duration.ZERO) == heldBack.offset) {
+        if (heldBack.cause == HeldBack.Cause.UNREADABLE) {
+          discardFetched(consumer, partition, heldBack.next);
+        }
         consumer.seek(partition, heldBack.next);
         consumer.resume(List.of(partition));
       }
@@ -233,11 +269,32 @@ final class HeldBackPartitions {
     }
   }
 
+  /**
+   * Has the consumer fetch the partition anew: it keeps a batch that it could not read, unless its
+   * position is elsewhere when it looks at the batch.
+   */
+  private static void discardFetched(
+      Consumer<?, ?> consumer, TopicPartition partition, long offset) {
+    Set<TopicPartition> others = new HashSet<>(consumer.assignment());
+    others.remove(partition);
+    others.removeAll(consumer.paused());
+    consumer.seek(partition, offset + 1);
+    consumer.pause(others);
+    try {
+      consumer.resume(List.of(partition));
+      consumer.poll(Duration.ZERO);
+    } finally {
+      others.retainAll(consumer.assignment());
+      consumer.resume(others);
+    }
+  }
+
   /** Ends all attempts, because the consumer is closed. */
   void close() {
     partitions.values().forEach(heldBack -> heldBack.ready.cancel(false));
     partitions.clear();
     unusableTopics.retain(Set.of());
     decodingOutages.retain(Set.of());
+    unreadable.retain(Set.of());
   }
 }

@@ -93,7 +93,7 @@ final class IntakeLoop implements Runnable {
 
   private final CloseOptions finalClose;
   private final HeldBackPartitions heldBack;
-  private final PaymentsFirst paymentsFirst;
+  private final RecordPoller poller;
   private long comparedNanos;
 
   private Duration pause = MIN_PAUSE;
@@ -119,7 +119,8 @@ final class IntakeLoop implements Runnable {
             steps.step("dead-letters-" + number),
             // The console, where an operator can permit the dead letters, must stay available.
             StepHealth.withoutReadiness("unusable-topics-" + number),
-            steps.step("decoding-" + number));
+            steps.step("decoding-" + number),
+            steps.step("unreadable-" + number));
     this.prerequisites = prerequisites;
     this.inputTopics = inputTopics;
     this.consumers = consumers;
@@ -136,8 +137,10 @@ final class IntakeLoop implements Runnable {
                 properties.intake().leaveOnStop()
                     ? GroupMembershipOperation.LEAVE_GROUP
                     : GroupMembershipOperation.DEFAULT);
-    this.paymentsFirst =
-        new PaymentsFirst(topics::settles, properties.intake().batchSize(), shards::awaitStored);
+    this.poller =
+        new RecordPoller(
+            new PaymentsFirst(
+                topics::settles, properties.intake().batchSize(), shards::awaitStored));
     this.meters = meters;
     for (ReplacementReason reason : ReplacementReason.values()) {
       replacements(reason);
@@ -227,6 +230,10 @@ final class IntakeLoop implements Runnable {
   }
 
   private void consume() throws InterruptedException {
+    InputTopics.Layout layout = inputTopics.layout();
+    if (layout == null) {
+      throw new TopicLayoutChangedException();
+    }
     GroupGenerations.Generation generation = generations.current();
     membership.opened(generation.groupId());
     replacement = null;
@@ -234,7 +241,9 @@ final class IntakeLoop implements Runnable {
     OffsetCommits offsetCommits = new OffsetCommits(commitListener(), System::nanoTime);
     ShardAssignment assignment =
         new ShardAssignment(
+            layout,
             topics.inputs(),
+            topics.created(),
             shards,
             partitions -> {
               // A group that a consumer leaves because it does not work accepts no commits.
@@ -270,6 +279,7 @@ final class IntakeLoop implements Runnable {
       } finally {
         assignment.close();
         heldBack.close();
+        poller.reset();
         stored.clear();
         known.clear();
         storedPositions.forget();
@@ -292,13 +302,20 @@ final class IntakeLoop implements Runnable {
   private void pollOnce(
       Consumer<byte[], byte[]> consumer, ShardAssignment assignment, OffsetCommits offsetCommits)
       throws InterruptedException {
-    InputTopics.Layout layout = inputTopics.layout();
-    if (layout == null) {
+    InputTopics.Layout layout = assignment.layout();
+    if (!layout.equals(inputTopics.layout())) {
+      // Another thread may have checked the topics again already.
       throw new TopicLayoutChangedException();
     }
     positionNewPartitions(consumer, assignment);
     heldBack.resume(consumer);
-    ConsumerRecords<byte[], byte[]> records = paymentsFirst.poll(consumer, POLL_TIMEOUT);
+    ConsumerRecords<byte[], byte[]> records;
+    try {
+      records = poller.poll(consumer, POLL_TIMEOUT, heldBack.unreadable());
+    } catch (UnreadablePartitionException e) {
+      holdBack(consumer, assignment, e);
+      return;
+    }
     joined = assignment.isReceived();
     if (joined) {
       membership.polled(consumer.groupMetadata().memberId(), assignment.assigned());
@@ -318,8 +335,7 @@ final class IntakeLoop implements Runnable {
     Map<TopicPartition, Long> advanced = advanced(positions);
     if (!records.isEmpty() || !advanced.isEmpty()) {
       try {
-        Map<TopicPartition, HeldBack> more =
-            intake.takeIn(records, advanced, known.offsets(), layout);
+        Map<TopicPartition, HeldBack> more = intake.takeIn(records, advanced, known, layout);
         heldBack.hold(consumer, advanced.keySet(), more);
         more.forEach(
             (p, held) -> {
@@ -357,6 +373,22 @@ final class IntakeLoop implements Runnable {
     notifyShards(positions);
     // Includes idle partitions, and transaction markers, which are not records.
     offsetCommits.commitIfDue(consumer, stored, advanced.isEmpty());
+  }
+
+  private void holdBack(
+      Consumer<byte[], byte[]> consumer,
+      ShardAssignment assignment,
+      UnreadablePartitionException unreadable) {
+    TopicPartition partition = unreadable.partition();
+    if (assignment.unpositioned().contains(partition)) {
+      return; // It is moved first, and then shows whether it can be read.
+    }
+    heldBack.hold(
+        consumer,
+        Set.of(),
+        Map.of(
+            partition,
+            HeldBack.unreadable(consumer.position(partition), StepHealth.describe(unreadable))));
   }
 
   private void positionNewPartitions(Consumer<byte[], byte[]> consumer, ShardAssignment assignment)
@@ -418,18 +450,18 @@ final class IntakeLoop implements Runnable {
   /**
    * Compares what this loop knows with what Postgres contains, and drops what Postgres has lost.
    *
-   * @return whether nothing was lost, and nothing is yet to be read back
+   * @return whether nothing was lost
    */
   private boolean compare(ShardAssignment assignment) {
     try {
       PositionComparison.Result result = comparison.compare(known, assignment.shards());
       comparedNanos = System.nanoTime();
       assignment.reset(result.lost());
-      boolean complete = result.lost().isEmpty() && result.readBack();
-      if (!complete) {
+      boolean intact = result.lost().isEmpty();
+      if (!intact || !result.readBack()) {
         storedPositions.forget();
       }
-      return complete;
+      return intact;
     } catch (RuntimeException e) {
       pauseAfterFailure("the stored positions could not be compared with Postgres's", e);
       return false;

@@ -49,7 +49,7 @@ class IntakePrerequisites {
     clock.set();
     topicCheck.check();
     if (!begun) {
-      readBack.requestIfNobodyServes();
+      readBack.request();
       begun = true;
     }
   }

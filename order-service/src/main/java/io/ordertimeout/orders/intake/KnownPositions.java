@@ -1,9 +1,9 @@
 package io.ordertimeout.orders.intake;
 
 import io.ordertimeout.orders.platform.kafka.StoredPositions.Stored;
-import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class KnownPositions {
 
   private final Map<TopicPartition, Stored> positions = new HashMap<>();
-  private @Nullable Instant serverStartedAt;
+  private @Nullable String server;
 
   /** Records what Postgres contains. */
   void read(TopicPartition partition, Stored position) {
@@ -37,7 +37,7 @@ final class KnownPositions {
 
   void clear() {
     positions.clear();
-    serverStartedAt = null;
+    server = null;
   }
 
   /** The position of the partition; 0 if none is known. */
@@ -56,13 +56,18 @@ final class KnownPositions {
     return Map.copyOf(positions);
   }
 
-  /** When the server started that has last answered; null before the first answer. */
-  @Nullable Instant serverStartedAt() {
-    return serverStartedAt;
+  /** The identity of the server that has last answered; null before the first answer. */
+  @Nullable String server() {
+    return server;
+  }
+
+  /** The identity of the server whose positions are known. */
+  String requireServer() {
+    return Objects.requireNonNull(server, "no position has been read yet");
   }
 
   /** Records which server has answered. */
-  void answeredBy(Instant server) {
-    serverStartedAt = server;
+  void answeredBy(String identity) {
+    server = identity;
   }
 }

@@ -74,7 +74,7 @@ final class MembershipCheck {
     return now - earlier.sinceNanos >= tolerance.toNanos() ? Result.STALE : Result.DENIED;
   }
 
-  /** The shards that a consumer claims although the group has not assigned them to it. */
+  /** The partitions that a consumer claims although the group has not assigned them to it. */
   static Set<Integer> denied(Claim claim, Group group) {
     Set<TopicPartition> unassigned = new HashSet<>(claim.assigned());
     unassigned.removeAll(group.assignments().getOrDefault(claim.memberId(), Set.of()));

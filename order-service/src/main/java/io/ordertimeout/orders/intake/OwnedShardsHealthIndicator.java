@@ -44,7 +44,7 @@ class OwnedShardsHealthIndicator extends AbstractHealthIndicator {
     boolean joined = intake.hasJoined();
     List<Integer> unserved =
         layout != null && owned.isEmpty()
-            ? heartbeats.silent(layout.partitions(), UNSERVED_AFTER)
+            ? heartbeats.silent(layout.shards(), UNSERVED_AFTER)
             : List.of();
     boolean confirmed = joined && intake.isConfirmed() && shards.denied().isEmpty();
     if (layout != null && confirmed && rebuilding.isEmpty() && unserved.isEmpty()) {

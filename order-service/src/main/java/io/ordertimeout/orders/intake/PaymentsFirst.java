@@ -1,12 +1,13 @@
 package io.ordertimeout.orders.intake;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.TopicPartition;
@@ -53,18 +54,24 @@ final class PaymentsFirst {
   }
 
   private ConsumerRecords<byte[], byte[]> pollWithoutCreations(Consumer<byte[], byte[]> consumer) {
-    Set<TopicPartition> paused = consumer.paused();
-    List<TopicPartition> creations = new ArrayList<>();
-    for (TopicPartition partition : consumer.assignment()) {
-      if (!settles.test(partition.topic()) && !paused.contains(partition)) {
-        creations.add(partition);
-      }
-    }
+    return pollWithout(
+        consumer,
+        consumer.assignment().stream()
+            .filter(partition -> !settles.test(partition.topic()))
+            .collect(Collectors.toSet()),
+        PATIENCE);
+  }
+
+  /** Polls all partitions but those, and those that are paused anyway. */
+  static ConsumerRecords<byte[], byte[]> pollWithout(
+      Consumer<byte[], byte[]> consumer, Set<TopicPartition> partitions, Duration timeout) {
+    Set<TopicPartition> left = new HashSet<>(partitions);
+    left.removeAll(consumer.paused());
     try {
-      change(consumer::pause, creations);
-      return consumer.poll(PATIENCE);
+      change(consumer::pause, left);
+      return consumer.poll(timeout);
     } finally {
-      change(consumer::resume, creations);
+      change(consumer::resume, left);
     }
   }
 

@@ -9,7 +9,6 @@ import io.ordertimeout.orders.platform.kafka.StoredPositions.Stored;
 import io.ordertimeout.orders.platform.postgres.ChangeWatch;
 import io.ordertimeout.orders.platform.postgres.Watched;
 import io.ordertimeout.orders.readback.ReadBack;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.Set;
 import java.util.TreeSet;
@@ -76,13 +75,7 @@ class PositionComparison {
    */
   Result compare(KnownPositions known, Set<Integer> shards) {
     Snapshot snapshot = positions.read(inputs);
-    Instant server = known.serverStartedAt();
-    if (server != null && snapshot.serverStartedAt().isBefore(server)) {
-      // A server that was there before, and has missed what another one stored in between.
-      readBack.repeat();
-    } else if (!snapshot.readBack()) {
-      readBack.request();
-    }
+    String server = known.server();
     Set<Integer> lost = new TreeSet<>();
     known
         .all()
@@ -96,16 +89,17 @@ class PositionComparison {
                 known.read(partition, now);
               }
             });
-    known.answeredBy(snapshot.serverStartedAt());
-    if (server != null && !server.equals(snapshot.serverStartedAt())) {
+    boolean reflected = readBack.isReflected(snapshot.server(), !lost.isEmpty());
+    known.answeredBy(snapshot.server());
+    if (server != null && !server.equals(snapshot.server())) {
       log.warn(
-          "Postgres was restarted, restored or failed over: the server that answers started at {}"
-              + " and the one before at {}. The wheels are rebuilt from what it contains",
-          snapshot.serverStartedAt(),
+          "Postgres was restarted, restored or failed over: {} answers, and {} did before (start time,"
+              + " database, table). The wheels are rebuilt from what it contains",
+          snapshot.server(),
           server);
       lost.addAll(shards);
     }
-    return new Result(lost, snapshot.readBack());
+    return new Result(lost, reflected);
   }
 
   private static boolean hasGoneBack(Stored before, @Nullable Stored now) {

@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.intake;
 
+import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.shard.Shards;
 import java.util.Collection;
 import java.util.HashMap;
@@ -16,13 +17,17 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The partitions assigned to one consumer, and the shards that it owns as a result: a shard is
- * owned while its partition of every input topic is assigned. Confined to the consumer's thread.
+ * owned while its partition of every input topic is assigned and its starting positions are known.
+ * A shard whose partition no longer exists belongs to another partition. Confined to the consumer's
+ * thread.
  */
 final class ShardAssignment implements ConsumerRebalanceListener {
 
   private static final Logger log = LoggerFactory.getLogger(ShardAssignment.class);
 
+  private final InputTopics.Layout layout;
   private final Set<String> inputs;
+  private final String created;
   private final Shards shards;
   private final Consumer<Collection<TopicPartition>> beforeRevocation;
   private final Set<TopicPartition> assigned = new HashSet<>();
@@ -30,11 +35,28 @@ final class ShardAssignment implements ConsumerRebalanceListener {
   private final Set<TopicPartition> unpositioned = new HashSet<>();
   private boolean received;
 
+  /**
+   * Creates an assignment without partitions.
+   *
+   * @param layout the topics, which do not change during the life of the consumer
+   * @param created the topic of created orders
+   */
   ShardAssignment(
-      Set<String> inputs, Shards shards, Consumer<Collection<TopicPartition>> beforeRevocation) {
+      InputTopics.Layout layout,
+      Set<String> inputs,
+      String created,
+      Shards shards,
+      Consumer<Collection<TopicPartition>> beforeRevocation) {
+    this.layout = layout;
     this.inputs = inputs;
+    this.created = created;
     this.shards = shards;
     this.beforeRevocation = beforeRevocation;
+  }
+
+  /** The topics that the consumer reads. */
+  InputTopics.Layout layout() {
+    return layout;
   }
 
   /** Whether the consumer has received an assignment from the group, even an empty one. */
@@ -52,9 +74,25 @@ final class ShardAssignment implements ConsumerRebalanceListener {
     return Set.copyOf(unpositioned);
   }
 
-  /** Records that the consumer was moved to the starting positions of the partitions. */
+  /**
+   * Records that the consumer was moved to the starting positions of the partitions, and acquires
+   * their shards. An order that another owner stores after these positions were read is read from
+   * Kafka, so the wheel, which is filled only now, lacks none. If the position of the creations
+   * becomes known later than others, because their partition had no leader, the shard is acquired
+   * again for the same reason.
+   */
   void positioned(Set<TopicPartition> partitions) {
     unpositioned.removeAll(partitions);
+    for (int shard : shardsOf(partitions)) {
+      boolean creations =
+          partitions.contains(new TopicPartition(created, layout.partitionOf(shard)));
+      if (isComplete(shard) && (creations || !owned.containsKey(shard))) {
+        owned.put(shard, shards.acquire(shard));
+      }
+    }
+    if (!partitions.isEmpty()) {
+      log.info("This instance owns shards {}", new TreeSet<>(owned.keySet()));
+    }
   }
 
   /** Records that the consumer's positions in the partitions are invalid. */
@@ -63,17 +101,17 @@ final class ShardAssignment implements ConsumerRebalanceListener {
   }
 
   /**
-   * Drops all that is remembered of the shards, because Postgres no longer contains it: their
-   * wheels and watermarks are rebuilt, and their partitions are read again from the stored
-   * positions.
+   * Drops all that is remembered of the partitions with those numbers and of their shards, because
+   * Postgres no longer contains it: the shards are acquired again once the stored positions have
+   * been read, from which the partitions are read again.
    */
-  void reset(Set<Integer> shards) {
-    for (int shard : shards) {
-      assigned.stream()
-          .filter(partition -> partition.partition() == shard)
-          .forEach(unpositioned::add);
-      owned.computeIfPresent(shard, (same, ownership) -> this.shards.acquire(shard));
-    }
+  void reset(Set<Integer> numbers) {
+    Set<TopicPartition> lost =
+        assigned.stream()
+            .filter(partition -> numbers.contains(partition.partition()))
+            .collect(Collectors.toSet());
+    unpositioned.addAll(lost);
+    releaseShards(lost);
   }
 
   /** The shards of the assigned partitions. */
@@ -90,16 +128,13 @@ final class ShardAssignment implements ConsumerRebalanceListener {
     assigned.addAll(partitions);
     unpositioned.addAll(partitions);
     for (int shard : shardsOf(partitions)) {
-      if (isComplete(shard)) {
-        owned.computeIfAbsent(shard, shards::acquire);
-      } else {
+      if (!isComplete(shard)) {
         log.warn(
             "Shard {} is not served yet: its partition is assigned for some of the input topics only."
                 + " If this persists, the group's members are configured with different topics",
             shard);
       }
     }
-    log.info("This instance owns shards {}", new TreeSet<>(owned.keySet()));
   }
 
   @Override
@@ -128,6 +163,10 @@ final class ShardAssignment implements ConsumerRebalanceListener {
   private void release(Collection<TopicPartition> partitions) {
     partitions.forEach(assigned::remove);
     partitions.forEach(unpositioned::remove);
+    releaseShards(partitions);
+  }
+
+  private void releaseShards(Collection<TopicPartition> partitions) {
     for (int shard : shardsOf(partitions)) {
       Shards.Ownership ownership = owned.remove(shard);
       if (ownership != null) {
@@ -137,10 +176,14 @@ final class ShardAssignment implements ConsumerRebalanceListener {
   }
 
   private boolean isComplete(int shard) {
-    return inputs.stream().allMatch(topic -> assigned.contains(new TopicPartition(topic, shard)));
+    int partition = layout.partitionOf(shard);
+    return inputs.stream()
+        .allMatch(topic -> assigned.contains(new TopicPartition(topic, partition)));
   }
 
-  private static Set<Integer> shardsOf(Collection<TopicPartition> partitions) {
-    return partitions.stream().map(TopicPartition::partition).collect(Collectors.toSet());
+  private Set<Integer> shardsOf(Collection<TopicPartition> partitions) {
+    return partitions.stream()
+        .flatMap(partition -> layout.shardsOf(partition.partition()).stream())
+        .collect(Collectors.toSet());
   }
 }

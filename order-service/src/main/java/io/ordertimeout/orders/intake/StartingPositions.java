@@ -2,15 +2,14 @@ package io.ordertimeout.orders.intake;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
+import io.ordertimeout.orders.platform.kafka.PartitionCounts;
 import io.ordertimeout.orders.platform.kafka.PartitionLeaders;
 import io.ordertimeout.orders.platform.kafka.StoredPositions;
 import io.ordertimeout.orders.platform.kafka.StoredPositions.Snapshot;
 import io.ordertimeout.orders.platform.kafka.StoredPositions.Stored;
 import io.ordertimeout.orders.platform.kafka.TopicLayoutChangedException;
-import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.suspension.ExpiryHolds;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -20,7 +19,6 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.InvalidOffsetException;
 import org.apache.kafka.clients.consumer.LogTruncationException;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
-import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,8 +28,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Determines where reading starts on partitions that are newly assigned or whose position is no
- * longer in the log: at the position stored in Postgres, never after it. Kafka's own reset policies
- * are off, because they skip records silently.
+ * longer in the log: at the position stored in Postgres, never after it, and at the beginning of
+ * the log if there is none. Kafka's own reset policies are off, because they skip records silently.
  *
  * <p>The group's committed offset may move reading back (somebody wants records to be read again)
  * but not forward (records would never be stored). If records were deleted before they were stored,
@@ -55,30 +53,26 @@ class StartingPositions {
   private final StoredPositions positions;
   private final ExpiryHolds holds;
   private final InputTopics inputTopics;
+  private final PartitionCounts partitionCounts;
   private final PartitionLeaders leaders;
-  private final DatabaseClock clock;
   private final TransactionTemplate transactions;
   private final OrderTimeoutProperties.Topics topics;
-  private final Duration startBack;
-  private final boolean across;
 
   StartingPositions(
       StoredPositions positions,
       ExpiryHolds holds,
       InputTopics inputTopics,
+      PartitionCounts partitionCounts,
       PartitionLeaders leaders,
-      DatabaseClock clock,
       TransactionTemplate transactions,
       OrderTimeoutProperties properties) {
     this.positions = positions;
     this.holds = holds;
     this.inputTopics = inputTopics;
+    this.partitionCounts = partitionCounts;
     this.leaders = leaders;
-    this.clock = clock;
     this.transactions = transactions;
     this.topics = properties.topics();
-    this.startBack = properties.intake().startBack();
-    this.across = properties.expiry().watermarkScope() == OrderTimeoutProperties.WatermarkScope.ALL;
   }
 
   /**
@@ -148,7 +142,9 @@ class StartingPositions {
                   groupOffset,
                   begin,
                   divergences.getOrDefault(partition, end))
-              : begin(groupOffset, firstStart(consumer, partition, layout, begin, end), begin));
+              // What was never read counts as unread, whatever its times and the group's offset
+              // say.
+              : new Start(begin, null));
     }
     transactions.executeWithoutResult(
         status ->
@@ -166,8 +162,8 @@ class StartingPositions {
           divergences.remove(partition);
           consumer.seek(partition, start.offset());
         });
-    if (known.serverStartedAt() == null) {
-      known.answeredBy(snapshot.serverStartedAt());
+    if (known.server() == null) {
+      known.answeredBy(snapshot.server());
     }
   }
 
@@ -213,40 +209,12 @@ class StartingPositions {
         Math.max(committed.offset(), begin), startAt(stored.nextOffset(), begin).loss());
   }
 
-  /** Without a stored position, too, the group's offset may move reading back but not forward. */
-  private static Start begin(@Nullable OffsetAndMetadata committed, Start first, long begin) {
-    return committed != null && committed.offset() < first.offset()
-        ? startAt(committed.offset(), begin)
-        : first;
-  }
-
   private static Start startAt(long wanted, long begin) {
     return wanted >= begin
         ? new Start(wanted, null)
         : new Start(
             begin,
             "offsets " + wanted + " to " + (begin - 1) + " were deleted before they were read");
-  }
-
-  private Start firstStart(
-      Consumer<byte[], byte[]> consumer,
-      TopicPartition partition,
-      InputTopics.Layout layout,
-      long begin,
-      long end) {
-    if (layout.isAdded(partition.partition())) {
-      return new Start(begin, null);
-    }
-    Instant from = clock.now().minus(startBack);
-    // The end was read earlier, so that records appended in between are not skipped.
-    OffsetAndTimestamp found =
-        consumer
-            .offsetsForTimes(Map.of(partition, Math.max(0, from.toEpochMilli())), TIMEOUT)
-            .get(partition);
-    long start = found == null ? end : found.offset();
-    log.debug(
-        "{} is read for the first time, from time {}, which is offset {}", partition, from, start);
-    return new Start(start, null);
   }
 
   private void store(
@@ -265,7 +233,7 @@ class StartingPositions {
       log.error("{}: {}. Orders created by the lost records are not watched", partition, loss);
     } else {
       holds.placeForLostRecords(
-          layout.shardsSettledIn(partition.partition(), across), partition + ": " + loss);
+          partitionCounts.shardsSettledIn(partition.partition()), partition + ": " + loss);
     }
   }
 }

@@ -13,6 +13,7 @@ import io.ordertimeout.orders.deadline.PublishedEvents.Publication;
 import io.ordertimeout.orders.deadline.Watermark;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
 import io.ordertimeout.orders.platform.kafka.ReadBackState;
+import io.ordertimeout.orders.platform.kafka.ReflectedServer;
 import io.ordertimeout.orders.platform.postgres.TableCopies;
 import io.ordertimeout.orders.relay.EventSerializer;
 import java.math.BigDecimal;
@@ -102,19 +103,19 @@ class WarmUp {
   private int exercise() {
     long end = System.nanoTime() + duration.toNanos();
     Instant time = copies.create();
-    // In the copies, too, nothing is decided before this server has been read back.
-    readBack.complete(readBack.read(List.of()).serverStartedAt(), Map.of(), Map.of());
+    // Nothing was published before the copies were made.
+    ReflectedServer reflected = ReflectedServer.entirely(readBack.read(List.of()).server());
     int cancelled = 0;
     int first = 0;
     do {
-      cancelled += exercise(first, time);
+      cancelled += exercise(first, time, reflected);
       first += BATCH;
     } while (System.nanoTime() < end && !Thread.currentThread().isInterrupted());
     return cancelled;
   }
 
   /** Returns how many of a batch of orders were cancelled; half of them are paid. */
-  private int exercise(int first, Instant time) {
+  private int exercise(int first, Instant time, ReflectedServer reflected) {
     List<OrderCreated> orders = new ArrayList<>();
     List<Paid> payments = new ArrayList<>();
     for (int i = first; i < first + BATCH; i++) {
@@ -140,7 +141,7 @@ class WarmUp {
             .toArray();
     store.store(new OrderEventBatch(List.of(), List.copyOf(payments)));
     List<OrderCancelled> events =
-        decision.cancel(SHARD, pending, new Watermark(time, Map.of(), Map.of()));
+        decision.cancel(SHARD, pending, new Watermark(time, Map.of(), Map.of(), true), reflected);
     events.forEach(serializer::serialize);
     TopicPartition partition = new TopicPartition(topic, SHARD);
     published.record(

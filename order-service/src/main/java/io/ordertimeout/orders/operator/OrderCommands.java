@@ -10,6 +10,7 @@ import io.ordertimeout.orders.deadline.OrderDeadlineRepository;
 import io.ordertimeout.orders.deadline.OrderState;
 import io.ordertimeout.orders.deadline.OrderView;
 import io.ordertimeout.orders.operator.AuditedChange.Effect;
+import io.ordertimeout.orders.platform.kafka.ReadBackState;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.suspension.ParkedOrders;
 import java.time.Duration;
@@ -44,6 +45,7 @@ public class OrderCommands {
   private final AuditLog audit;
   private final AuditedChange change;
   private final BulkChange bulk;
+  private final ReadBackState readBack;
   private final DatabaseClock clock;
   private final Duration maxTimeout;
 
@@ -53,6 +55,7 @@ public class OrderCommands {
       AuditLog audit,
       AuditedChange change,
       BulkChange bulk,
+      ReadBackState readBack,
       DatabaseClock clock,
       OrderTimeoutProperties properties) {
     this.orders = orders;
@@ -60,6 +63,7 @@ public class OrderCommands {
     this.audit = audit;
     this.change = change;
     this.bulk = bulk;
+    this.readBack = readBack;
     this.clock = clock;
     this.maxTimeout = properties.deadline().maxTimeout();
   }
@@ -174,6 +178,7 @@ public class OrderCommands {
     return change.make(
         request(requester, Kind.RELEASE_ORDER, orderId, reason),
         () -> {
+          requireReflected(orderId);
           ParkedOrders.Parked was = parked.find(orderId).orElse(null);
           if (was == null) {
             if (audit.latest(orderId, Kind.RELEASE_ORDER).isPresent()) {
@@ -229,9 +234,19 @@ public class OrderCommands {
   }
 
   private OrderDeadline known(String orderId) {
-    return orders
-        .lock(orderId)
-        .orElseThrow(() -> new UnknownSubjectException("there is no order '" + orderId + "'"));
+    OrderDeadline order =
+        orders
+            .lock(orderId)
+            .orElseThrow(() -> new UnknownSubjectException("there is no order '" + orderId + "'"));
+    // While the row is locked, no decision of it can be restored.
+    requireReflected(orderId);
+    return order;
+  }
+
+  private void requireReflected(String orderId) {
+    if (!readBack.isReflected(orderId)) {
+      throw new DecisionsUnknownException();
+    }
   }
 
   private static void requirePending(OrderView order) {

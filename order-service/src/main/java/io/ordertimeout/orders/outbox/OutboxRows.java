@@ -9,17 +9,12 @@ import io.ordertimeout.orders.outbox.OutboxEvent.PaymentConflict;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collection;
-import java.util.List;
-import java.util.Set;
-import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.stereotype.Repository;
 
 /**
  * The outbox table. The statements that decide insert its rows, and the one that records a
- * publication deletes them; both contain the parts that are defined here. Thread-safe.
+ * publication deletes them; these contain the parts that are defined here.
  */
-@Repository
-public class OutboxRows {
+public final class OutboxRows {
 
   private static final String CANCELLATION = "ORDER_CANCELLED";
   private static final String CONFLICT = "ORDER_PAYMENT_CONFLICT";
@@ -85,40 +80,21 @@ public class OutboxRows {
       returning order_row, order_id, kind, payment_id
       """;
 
-  private static final String LEFT_BEHIND =
-      """
-      select %s from outbox
-      where shard = any(?::int[]) and (shard, id) > (?, ?)
-        and written_at < clock_timestamp() - make_interval(secs => ?)
-      order by shard, id
-      limit ?
-      """
-          .formatted(COLUMNS);
-
-  private final JdbcTemplate jdbc;
-
-  OutboxRows(JdbcTemplate jdbc) {
-    this.jdbc = jdbc;
-  }
-
   /**
-   * Returns at most {@code limit} events of those shards, by shard and id; O(limit) by an index.
-   *
-   * @param afterShard the shard of the event before the first one
-   * @param afterId the id of the event before the first one
-   * @param olderThanSeconds the age of the youngest one
+   * SQL query: the rows of at most {@code :limit} events of {@code :shards} after {@code
+   * :afterShard} and {@code :afterId}, by shard and id, that are older than {@code
+   * :olderThanSeconds}; O(limit) by an index.
    */
-  public List<OutboxEvent> leftBehind(
-      Set<Integer> shards, int afterShard, long afterId, double olderThanSeconds, int limit) {
-    return jdbc.query(
-        LEFT_BEHIND,
-        OutboxRows::event,
-        array(shards),
-        afterShard,
-        afterId,
-        olderThanSeconds,
-        limit);
-  }
+  public static final String LEFT_BEHIND =
+      """
+      select * from outbox
+      where shard = any(:shards::int[]) and (shard, id) > (:afterShard, :afterId)
+        and written_at < clock_timestamp() - make_interval(secs => :olderThanSeconds)
+      order by shard, id
+      limit :limit
+      """;
+
+  private OutboxRows() {}
 
   /** Reads an event from a row that has all columns of the outbox. */
   public static OutboxEvent event(ResultSet row, int rowNumber) throws SQLException {
@@ -173,9 +149,5 @@ public class OutboxRows {
     return events.stream()
         .map(event -> event instanceof PaymentConflict conflict ? conflict.paymentId() : "")
         .toArray(String[]::new);
-  }
-
-  private static int[] array(Set<Integer> shards) {
-    return shards.stream().mapToInt(Integer::intValue).toArray();
   }
 }

@@ -5,9 +5,11 @@ import io.ordertimeout.orders.platform.kafka.ReadBackState;
 import io.ordertimeout.orders.platform.kafka.StoredPositions.Stored;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -26,73 +28,91 @@ final class PublishedTopicReader implements AutoCloseable {
   private final Consumer<byte[], byte[]> consumer;
   private final InputTopics.Layout layout;
   private final ReadBackState.State state;
+  private final List<TopicPartition> partitions;
   private final Map<TopicPartition, Stored> positions;
   private final Map<TopicPartition, Long> ends;
   private final Map<String, Uuid> topicIds;
-  private final String cancelledTopic;
-  private boolean complete;
 
   /**
-   * Creates a reader.
+   * Creates a reader, which reads nothing until partitions are selected.
    *
-   * @param consumer reads from the positions on; closed with the reader
+   * @param consumer closed with the reader
    * @param layout the layout of the input topics
-   * @param state what Postgres contained before it was asked for the ends
-   * @param positions the stored position of each partition
-   * @param ends where the partitions ended when the reader was created
+   * @param state what Postgres contained before Kafka was asked for the ends
+   * @param partitions all partitions of the output topics
+   * @param positions the stored position of each of them whose end is known
+   * @param ends where these ended when the reader was created
    * @param topicIds the ids of the topics, by name
-   * @param cancelledTopic the topic that is read first until Postgres reflects everything: whether
-   *     the cancellation behind a conflict was published is known only then
    */
   PublishedTopicReader(
       Consumer<byte[], byte[]> consumer,
       InputTopics.Layout layout,
       ReadBackState.State state,
+      Collection<TopicPartition> partitions,
       Map<TopicPartition, Stored> positions,
       Map<TopicPartition, Long> ends,
-      Map<String, Uuid> topicIds,
-      String cancelledTopic) {
+      Map<String, Uuid> topicIds) {
     this.consumer = consumer;
     this.layout = layout;
     this.state = state;
+    this.partitions = List.copyOf(partitions);
     this.positions = new HashMap<>(positions);
-    this.ends = ends;
+    this.ends = Map.copyOf(ends);
     this.topicIds = topicIds;
-    this.cancelledTopic = cancelledTopic;
-    this.complete = state.complete();
-    if (!complete) {
-      consumer.pause(conflictPartitions());
-    }
-  }
-
-  private List<TopicPartition> conflictPartitions() {
-    return positions.keySet().stream().filter(p -> !p.topic().equals(cancelledTopic)).toList();
-  }
-
-  private boolean hasReachedEnd(TopicPartition partition) {
-    Stored position = positions.get(partition);
-    return position != null && position.nextOffset() >= ends.getOrDefault(partition, 0L);
   }
 
   InputTopics.Layout layout() {
     return layout;
   }
 
-  /** Whether Postgres is known to reflect what was published before its server answered. */
+  /** Whether this process has found before that the server reflects everything. */
   boolean isComplete() {
-    return complete;
+    return state.isComplete();
+  }
+
+  /** Whether it has found that, except for what could not be read. */
+  boolean isKnown() {
+    return state.isKnown();
+  }
+
+  /** The partitions that have not been read up to where they ended. */
+  List<TopicPartition> unread() {
+    return partitions.stream().filter(partition -> !hasReachedEnd(partition)).toList();
+  }
+
+  /** Whether it is known where the partition ends. */
+  boolean isReadable(TopicPartition partition) {
+    return ends.containsKey(partition);
+  }
+
+  /** Whether the partition has been read up to where it ended. */
+  boolean hasReachedEnd(TopicPartition partition) {
+    Stored position = positions.get(partition);
+    Long end = ends.get(partition);
+    return position != null && end != null && position.nextOffset() >= end;
+  }
+
+  /** Reads the partition alone from now on, so that what it fails with concerns no other. */
+  void select(TopicPartition partition) {
+    assign(List.of(partition));
+  }
+
+  /** Reads all partitions from now on. */
+  void selectAll() {
+    assign(partitions);
+  }
+
+  private void assign(List<TopicPartition> selected) {
+    consumer.assign(selected);
+    for (TopicPartition partition : selected) {
+      consumer.seek(partition, Objects.requireNonNull(positions.get(partition)).nextOffset());
+    }
   }
 
   /** Reads records, waiting for the first one at most that long; none if it is woken up. */
   List<ConsumerRecord<byte[], byte[]>> read(Duration timeout) {
     List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
     try {
-      if (!consumer.paused().isEmpty()
-          && positions.keySet().stream()
-              .filter(partition -> partition.topic().equals(cancelledTopic))
-              .allMatch(this::hasReachedEnd)) {
-        consumer.resume(conflictPartitions());
-      }
       consumer.poll(timeout).forEach(records::add);
     } catch (WakeupException e) {
       // The loop that reads checks what it was woken up for.
@@ -103,13 +123,12 @@ final class PublishedTopicReader implements AutoCloseable {
   /** Stores the positions behind the records that were read; needs a surrounding transaction. */
   Map<TopicPartition, Long> advance(ReadBackState to) {
     Map<TopicPartition, Long> advanced = new HashMap<>();
-    positions.forEach(
-        (partition, stored) -> {
-          long next = consumer.position(partition);
-          if (next != stored.nextOffset()) {
-            advanced.put(partition, next);
-          }
-        });
+    for (TopicPartition partition : consumer.assignment()) {
+      long next = consumer.position(partition);
+      if (next != Objects.requireNonNull(positions.get(partition)).nextOffset()) {
+        advanced.put(partition, next);
+      }
+    }
     if (!advanced.isEmpty()) {
       to.advance(advanced, positions);
     }
@@ -125,20 +144,30 @@ final class PublishedTopicReader implements AutoCloseable {
   }
 
   /**
-   * Records in Postgres that its server reflects everything, once all positions have reached the
-   * ends; returns whether it does.
+   * Remembers that the server reflects everything that was published before it answered, except for
+   * what is in partitions that were not read.
    *
    * @throws IllegalStateException if another server answers by now; a new reader is needed
    */
-  boolean completeAtEnds(ReadBackState to) {
-    boolean reached = positions.keySet().stream().allMatch(this::hasReachedEnd);
-    if (reached) {
-      complete = to.complete(state.serverStartedAt(), ends, topicIds);
-      if (!complete) {
-        throw new IllegalStateException("another server of Postgres answers by now");
-      }
+  void complete(ReadBackState to) {
+    Map<TopicPartition, Long> reached = new HashMap<>(ends);
+    List<TopicPartition> unread = unread();
+    unread.forEach(reached::remove);
+    if (!to.complete(state, unread, partitionCounts(), reached, topicIds)) {
+      throw new IllegalStateException("another server of Postgres answers by now");
     }
-    return complete;
+  }
+
+  /** The topics that have never had another number of partitions than they have now. */
+  private Map<String, Integer> partitionCounts() {
+    Map<String, Integer> counts = new HashMap<>(state.partitionCounts());
+    counts
+        .entrySet()
+        .removeIf(
+            count ->
+                partitions.stream().filter(p -> p.topic().equals(count.getKey())).count()
+                    != count.getValue());
+    return counts;
   }
 
   /** Ends a {@link #read} that waits; callable from any thread. */

@@ -10,13 +10,16 @@ import io.ordertimeout.orders.deadline.LostDecisions.PublishedConflict;
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.platform.kafka.PositionsChangedException;
 import io.ordertimeout.orders.platform.kafka.ReadBackState;
+import io.ordertimeout.orders.platform.kafka.ReflectedServer;
 import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.relay.OutboxRelay;
-import io.ordertimeout.orders.suspension.ShardHeartbeats;
+import io.ordertimeout.orders.suspension.LostSuspensions;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -27,7 +30,9 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.WakeupException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,10 +45,12 @@ import org.springframework.transaction.support.TransactionTemplate;
  * has lost, so that a published decision never changes.
  *
  * <p>The owner of shard 0 follows the output topics all the time, a little behind, because a record
- * may be appended by an instance that does not know yet that its decision is lost. Whenever a
- * server of Postgres answers for which nothing was read back yet, any instance that finds out reads
- * up to the present ends at once; until then nothing is stored or decided. Where the output topics
- * no longer reach back to what Postgres reflects, all shards are held. Thread-safe.
+ * may be appended by an instance that does not know yet that its decision is lost. At its start,
+ * and whenever another server of Postgres answers, each instance reads up to the present ends at
+ * once; until then it decides nothing, and then no order of which a partition may tell that could
+ * not be read. Events are stored meanwhile: what they did to an order whose published decision is
+ * restored later is corrected then. Where the output topics no longer reach back to what Postgres
+ * reflects, all shards are held. Thread-safe.
  */
 @Component
 public class ReadBack extends BackgroundLoop {
@@ -53,6 +60,9 @@ public class ReadBack extends BackgroundLoop {
   private static final int FOLLOWED_WITH_SHARD = 0;
   private static final Duration RETRY = Duration.ofMillis(500);
   private static final Duration POLL_TIMEOUT = Duration.ofSeconds(1);
+
+  /** After this time without a record, a partition is left unread until the next attempt. */
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
 
   /** Pause between two batches while following, so that following costs little during a burst. */
   private static final Duration FOLLOWING_PAUSE = Duration.ofMillis(250);
@@ -65,16 +75,13 @@ public class ReadBack extends BackgroundLoop {
 
   private static final Duration POLL_INTERVAL = Duration.ofMillis(20);
 
-  /** After this time without a heartbeat of any shard, no instance serves. */
-  private static final Duration SILENCE = Duration.ofSeconds(10);
-
   private static final Duration STOP_TIMEOUT = Duration.ofSeconds(3);
   private static final Duration IDLE = Duration.ofHours(1);
 
   private final PublishedTopics topics;
   private final ReadBackState state;
   private final LostDecisions lostDecisions;
-  private final ShardHeartbeats heartbeats;
+  private final LostSuspensions lostSuspensions;
   private final OutboxRelay relay;
   private final TransactionTemplate transactions;
   private final StepHealth step;
@@ -96,7 +103,7 @@ public class ReadBack extends BackgroundLoop {
       PublishedTopics topics,
       ReadBackState state,
       LostDecisions lostDecisions,
-      ShardHeartbeats heartbeats,
+      LostSuspensions lostSuspensions,
       OutboxRelay relay,
       TransactionTemplate transactions,
       StepHealthRegistry steps,
@@ -106,11 +113,12 @@ public class ReadBack extends BackgroundLoop {
         steps.step("read-back"),
         LifecyclePhases.RELAY,
         RETRY,
-        "after a failover or restart of Postgres, nothing is stored or decided until it succeeds");
+        "after a start, or a failover or restart of Postgres, orders are not decided whose published"
+            + " events could not be read");
     this.topics = topics;
     this.state = state;
     this.lostDecisions = lostDecisions;
-    this.heartbeats = heartbeats;
+    this.lostSuspensions = lostSuspensions;
     this.relay = relay;
     this.transactions = transactions;
     this.step = steps.step("read-back");
@@ -137,27 +145,26 @@ public class ReadBack extends BackgroundLoop {
     }
   }
 
-  /** Requests that everything published so far is read back, unless Postgres reflects it. */
+  /**
+   * Returns whether this process has found the server to reflect what was published before it began
+   * to answer, and has that established if not.
+   *
+   * @param server the identity of the server that answers
+   * @param wentBack whether positions of it went back, so that its tables may have been restored
+   */
+  public boolean isReflected(String server, boolean wentBack) {
+    if (state.notice(server, wentBack)) {
+      return true;
+    }
+    request();
+    return false;
+  }
+
+  /** Has everything read back that was published so far, unless that is done for the server. */
   public void request() {
     if (!requested) {
       requested = true;
       wakeUp();
-    }
-  }
-
-  /** Has everything read back again, even if that was done for the server before. */
-  public void repeat() {
-    state.forget();
-    request();
-  }
-
-  /**
-   * Has everything read back again if no instance serves any shard now: a backup may have been
-   * restored meanwhile, even by a server that was running all the time.
-   */
-  public void requestIfNobodyServes() {
-    if (heartbeats.areSilentFor(SILENCE)) {
-      state.forget();
     }
   }
 
@@ -176,22 +183,23 @@ public class ReadBack extends BackgroundLoop {
         close();
         closed.countDown();
         await(IDLE);
-      } else if (requested) {
+      } else if (requested || (following && reader == null)) {
         requested = false;
         close();
-        readToEnds();
+        readToEnds(open());
       } else if (following) {
-        readToEnds();
-        follow();
+        follow(Objects.requireNonNull(reader));
       } else {
         close();
         step.succeeded();
         await(IDLE);
       }
     } catch (WakeupException e) {
+      requested = true;
       close();
     } catch (PositionsChangedException e) {
       // Another instance reads back too. The next reader starts where that one has got to.
+      requested = true;
       close();
       await(FOLLOWING_PAUSE);
     } catch (RuntimeException | InterruptedException e) {
@@ -216,53 +224,102 @@ public class ReadBack extends BackgroundLoop {
     super.stop();
   }
 
-  private PublishedTopicReader reader() throws InterruptedException {
-    PublishedTopicReader open = reader;
-    if (open == null) {
-      open = topics.open();
-      openedNanos = System.nanoTime();
-      reader = open;
-    }
-    return open;
+  private PublishedTopicReader open() throws InterruptedException {
+    PublishedTopicReader opened = topics.open();
+    openedNanos = System.nanoTime();
+    reader = opened;
+    return opened;
   }
 
-  /** Reads up to the ends if Postgres is not known to reflect everything. */
-  private void readToEnds() throws InterruptedException {
-    PublishedTopicReader from = reader();
-    if (from.isComplete()) {
-      return;
-    }
-    log.info("Reading back what was published before this server of Postgres began to answer");
-    if (!relay.isIdle()) {
-      // Their decisions may be lost. Once they are published, they are read back with the others.
-      close();
-      awaitOwnPublications();
-      from = reader();
+  /**
+   * Reads one partition after the other up to its present end, and remembers that Postgres reflects
+   * all that they contain. A partition that cannot be read delays no other one.
+   *
+   * @throws UnreadPartitionsException if there are any; what is in the others is reflected
+   */
+  private void readToEnds(PublishedTopicReader opened) throws InterruptedException {
+    PublishedTopicReader from = opened;
+    if (!from.isKnown()) {
+      log.info("Reading back what was published before this server of Postgres began to answer");
+      relay.forgetUnsent();
+      if (!relay.isSettled()) {
+        // Once those on their way are published, they are read back with the others.
+        close();
+        awaitOwnPublications();
+        from = open();
+      }
+      lostSuspensions.placeAgain();
     }
     long records = 0;
-    while (!from.completeAtEnds(state)) {
+    Map<TopicPartition, Throwable> failures = new HashMap<>();
+    for (TopicPartition partition : cancellationsFirst(from.unread())) {
+      try {
+        records += readToEnd(from, partition);
+      } catch (InterruptException e) {
+        throw e;
+      } catch (KafkaException e) {
+        failures.put(partition, e);
+      }
       if (stopping) {
         return;
       }
+    }
+    List<TopicPartition> unread = from.unread();
+    if (!from.isComplete()) {
+      ReflectedServer before = state.reflected();
+      from.complete(state);
+      if (!state.reflected().equals(before)) {
+        relay.findLeftBehind();
+      }
+    }
+    if (!unread.isEmpty()) {
+      throw new UnreadPartitionsException(unread, failures);
+    }
+    if (!from.isComplete()) {
+      log.info(
+          "Postgres reflects everything that was published; {} records were compared", records);
+    }
+    from.selectAll();
+    step.succeeded();
+  }
+
+  /** Whether the cancellation behind a conflict was published is known if it is read first. */
+  private List<TopicPartition> cancellationsFirst(List<TopicPartition> partitions) {
+    return partitions.stream()
+        .sorted(Comparator.comparing(partition -> !partition.topic().equals(cancelledTopic)))
+        .toList();
+  }
+
+  /** Reads a partition to its end, or until no more of it can be read; returns the records read. */
+  private long readToEnd(PublishedTopicReader from, TopicPartition partition) {
+    if (!from.isReadable(partition)) {
+      return 0;
+    }
+    from.select(partition);
+    long records = 0;
+    long progressNanos = System.nanoTime();
+    while (!stopping
+        && !from.hasReachedEnd(partition)
+        && System.nanoTime() - progressNanos < PATIENCE.toNanos()) {
       List<ConsumerRecord<byte[], byte[]>> read = from.read(POLL_TIMEOUT);
-      restoreAndAdvance(from, read);
+      if (restoreAndAdvance(from, read)) {
+        progressNanos = System.nanoTime();
+      }
       records += read.size();
     }
-    step.succeeded();
-    log.info("Postgres reflects everything that was published; {} records were compared", records);
+    return records;
   }
 
   private void awaitOwnPublications() throws InterruptedException {
     long start = System.nanoTime();
     while (!stopping
-        && !relay.isIdle()
+        && !relay.isSettled()
         && System.nanoTime() - start < LONGEST_PUBLICATION.toNanos()) {
       TimeUnit.MILLISECONDS.sleep(POLL_INTERVAL.toMillis());
     }
   }
 
-  private void follow() throws InterruptedException {
-    PublishedTopicReader from = reader();
+  private void follow(PublishedTopicReader from) throws InterruptedException {
     List<ConsumerRecord<byte[], byte[]>> records = from.read(POLL_TIMEOUT);
     restoreAndAdvance(from, records);
     step.succeeded();
@@ -274,8 +331,10 @@ public class ReadBack extends BackgroundLoop {
     }
   }
 
-  private void restoreAndAdvance(
+  /** Returns whether a position was advanced. */
+  private boolean restoreAndAdvance(
       PublishedTopicReader from, List<ConsumerRecord<byte[], byte[]>> records) {
+    ReflectedServer reflected = state.reflected();
     List<OutboxEvent> events = new ArrayList<>();
     Map<TopicPartition, Long> advanced =
         Objects.requireNonNull(
@@ -285,7 +344,8 @@ public class ReadBack extends BackgroundLoop {
                   return from.advance(state);
                 }));
     from.advanced(advanced);
-    relay.publish(events);
+    relay.publish(events, reflected);
+    return !advanced.isEmpty();
   }
 
   private List<OutboxEvent> restore(
@@ -311,11 +371,12 @@ public class ReadBack extends BackgroundLoop {
         lostDecisions.notCancelled(
             records.stream().map(PublishedRecords::orderId).collect(Collectors.toSet()));
     List<Decision> lost =
-        records.stream()
-            .filter(record -> missing.contains(PublishedRecords.orderId(record)))
-            .map(record -> PublishedRecords.cancellation(record, from.layout()))
-            .flatMap(Optional::stream)
-            .toList();
+        lostDecisions.lost(
+            records.stream()
+                .filter(record -> missing.contains(PublishedRecords.orderId(record)))
+                .map(record -> PublishedRecords.cancellation(record, from.layout()))
+                .flatMap(Optional::stream)
+                .toList());
     if (lost.isEmpty()) {
       return List.of();
     }
@@ -334,14 +395,7 @@ public class ReadBack extends BackgroundLoop {
     if (conflicts.isEmpty()) {
       return List.of();
     }
-    List<PublishedConflict> lost =
-        lostDecisions
-            .unknownConflicts(
-                conflicts.stream().map(conflict -> conflict.decision().orderId()).toList(),
-                conflicts.stream().map(PublishedConflict::paymentId).toList())
-            .stream()
-            .map(conflicts::get)
-            .toList();
+    List<PublishedConflict> lost = lostDecisions.lostConflicts(conflicts);
     if (lost.isEmpty()) {
       return List.of();
     }

@@ -6,10 +6,13 @@ import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.deadline.PublishedEvents;
 import io.ordertimeout.orders.deadline.PublishedEvents.Publication;
+import io.ordertimeout.orders.deadline.UnpublishedEvents;
 import io.ordertimeout.orders.outbox.OutboxEvent;
-import io.ordertimeout.orders.outbox.OutboxRows;
+import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
 import io.ordertimeout.orders.platform.kafka.PartitionLeaders;
 import io.ordertimeout.orders.platform.kafka.PartitionLeaders.TopicLeaders;
+import io.ordertimeout.orders.platform.kafka.ReadBackState;
+import io.ordertimeout.orders.platform.kafka.ReflectedServer;
 import io.ordertimeout.orders.platform.kafka.TopicSenders;
 import io.ordertimeout.orders.platform.monitoring.AmountMetrics;
 import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
@@ -29,6 +32,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.KafkaException;
@@ -59,6 +63,7 @@ public class OutboxRelay extends BackgroundLoop {
   private static final Duration IDLE = Duration.ofMillis(100);
 
   private final OutboxSweep sweep;
+  private final ReadBackState readBack;
   private final PublishedEvents published;
   private final EventPublisher publisher;
   private final PartitionLeaders leaders;
@@ -79,6 +84,9 @@ public class OutboxRelay extends BackgroundLoop {
   /** The events that are in memory. Not by row: a Postgres that lost commits reuses row ids. */
   private final Set<OutboxEvent.Key> inFlight = ConcurrentHashMap.newKeySet();
 
+  /** The number of events that are sent and not acknowledged. */
+  private final AtomicInteger onTheirWay = new AtomicInteger();
+
   private final Set<Integer> shards = ConcurrentHashMap.newKeySet();
 
   // Confined to the relay's thread.
@@ -87,14 +95,18 @@ public class OutboxRelay extends BackgroundLoop {
   private final SweptEvents swept = new SweptEvents();
   // Published but not deleted yet.
   private final List<Publication> acknowledged = new ArrayList<>();
+  // How often unsent events were forgotten: what was sent before is not sent again if it fails.
+  private int forgotten;
 
   private final CountDownLatch flushed = new CountDownLatch(1);
   private volatile long unpublished;
   private volatile boolean adopted;
   private volatile boolean flushing;
+  private volatile boolean forgetting;
 
   OutboxRelay(
-      OutboxRows outbox,
+      UnpublishedEvents waiting,
+      ReadBackState readBack,
       PublishedEvents published,
       EventPublisher publisher,
       PartitionLeaders leaders,
@@ -109,13 +121,14 @@ public class OutboxRelay extends BackgroundLoop {
         RETRY,
         "its events stay in the outbox, none is lost");
     this.health = registry.step("outbox-relay");
+    this.readBack = readBack;
     this.published = published;
     this.publisher = publisher;
     this.leaders = leaders;
     this.senders = senders;
     this.amounts = amounts;
     this.settings = properties.outbox();
-    this.sweep = new OutboxSweep(outbox, settings.sweepInterval(), work::release);
+    this.sweep = new OutboxSweep(waiting, readBack, settings.sweepInterval(), work::release);
     this.incoming = new LinkedBlockingQueue<>(settings.queueCapacity());
     this.queues = new TargetQueues(settings.batchSize());
     Gauge.builder("order.timeout.outbox.unpublished", this, OutboxRelay::unpublished)
@@ -123,15 +136,39 @@ public class OutboxRelay extends BackgroundLoop {
         .register(meters);
   }
 
-  /** Accepts events whose transaction is committed; never blocks. */
-  public void publish(List<? extends OutboxEvent> events) {
+  /**
+   * Accepts events whose transaction is committed; never blocks. Events of orders that are not
+   * reflected stay in Postgres, for the sweep that follows the read-back: until then, a lost
+   * decision may turn up that they have to tell of. So do cancellations of orders whose creations,
+   * of which they have to tell, are still to be read again.
+   *
+   * @param reflected what the server that committed them was known to reflect before it began the
+   *     transaction
+   */
+  public void publish(List<? extends OutboxEvent> events, ReflectedServer reflected) {
     for (OutboxEvent event : events) {
-      if (inFlight.add(event.key()) && !incoming.offer(event)) {
+      if (!inFlight.add(event.key())) {
+        continue;
+      }
+      if (!isPublishable(event, reflected)) {
+        inFlight.remove(event.key());
+      } else if (!incoming.offer(event)) {
         inFlight.remove(event.key());
         sweep.requestSoon();
       }
     }
     work.release();
+  }
+
+  /**
+   * Returns whether the event is complete, all that was published about its order is reflected, and
+   * no other server was noticed since. Call this after the event is added to those in memory: if
+   * another server is noticed later, all of those are forgotten.
+   */
+  private boolean isPublishable(OutboxEvent event, ReflectedServer reflected) {
+    return !(event instanceof OrderCancelled cancellation && cancellation.createdAt() == null)
+        && reflected.reflects(event.orderId())
+        && reflected.identity().equals(readBack.reflected().identity());
   }
 
   /** Makes this instance responsible for the shard's rows in the outbox. */
@@ -148,16 +185,31 @@ public class OutboxRelay extends BackgroundLoop {
 
   /**
    * Looks for events in the outbox that nobody has handed over, because the result of the
-   * transaction that wrote them was lost: after a second, and again once the events that were just
-   * written exceed the grace.
+   * transaction that wrote them was lost, or because what was published about their orders was not
+   * read back: after a second, and again once the events that were just written exceed the grace.
    */
   public void findLeftBehind() {
     sweep.requestSoon();
   }
 
-  /** Returns whether every event that this instance has in memory is published and recorded. */
-  public boolean isIdle() {
-    return inFlight.isEmpty();
+  /**
+   * Forgets the events that are not sent yet, because another server of Postgres answers: it may
+   * have lost their decisions, and make them again at another time. Those that it contains are
+   * found by a sweep.
+   */
+  public void forgetUnsent() {
+    if (!inFlight.isEmpty()) {
+      forgetting = true;
+      work.release();
+    }
+  }
+
+  /**
+   * Returns whether no event is on its way to Kafka, nor any to be forgotten: whatever was sent is
+   * appended by now, or never will be.
+   */
+  public boolean isSettled() {
+    return !forgetting && onTheirWay.get() == 0;
   }
 
   /**
@@ -173,6 +225,9 @@ public class OutboxRelay extends BackgroundLoop {
     awaitWork();
     lookUpTopicsOnAdoption();
     handleResults();
+    if (forgetting) {
+      forget();
+    }
     acceptIncoming();
     send();
     lookUpTopics();
@@ -208,6 +263,16 @@ public class OutboxRelay extends BackgroundLoop {
   private void onResult(Runnable handler) {
     results.add(handler);
     work.release();
+  }
+
+  private void forget() {
+    List<OutboxEvent> unsent = new ArrayList<>();
+    incoming.drainTo(unsent);
+    queues.forEach(queue -> unsent.addAll(queue.takeUnsent()));
+    unsent.forEach(event -> inFlight.remove(event.key()));
+    forgotten++;
+    sweep.restart();
+    forgetting = false;
   }
 
   /** Moves events of other threads to the queues of their partitions. */
@@ -254,19 +319,24 @@ public class OutboxRelay extends BackgroundLoop {
   }
 
   private void send(OutboxEvent event, TargetQueue queue) {
+    onTheirWay.incrementAndGet();
+    int before = forgotten;
     CompletableFuture<RecordMetadata> unused =
         publisher
             .send(event)
             .whenComplete(
-                (metadata, failure) -> onResult(() -> sent(event, queue, metadata, failure)));
+                (metadata, failure) ->
+                    onResult(() -> sent(event, queue, before != forgotten, metadata, failure)));
   }
 
   private void sent(
       OutboxEvent event,
       TargetQueue queue,
+      boolean isForgotten,
       @Nullable RecordMetadata metadata,
       @Nullable Throwable failure) {
     long now = System.nanoTime();
+    onTheirWay.decrementAndGet();
     if (metadata != null) {
       TopicPartition partition = new TopicPartition(metadata.topic(), metadata.partition());
       acknowledged.add(new Publication(event, partition, metadata.offset()));
@@ -285,6 +355,12 @@ public class OutboxRelay extends BackgroundLoop {
       rejected.add(event);
       inFlight.remove(event.key());
       failed("Kafka rejected event " + event.id() + " of the outbox", failure);
+    } else if (isForgotten) {
+      queue.rejected(event, now);
+      inFlight.remove(event.key());
+      // The sweep that began when it was forgotten has passed it over, because it was in memory.
+      sweep.requestSoon();
+      failed("Kafka did not accept an event for " + queue.target(), failure);
     } else {
       queue.failed(event, now);
       failed("Kafka did not accept an event for " + queue.target(), failure);
@@ -387,7 +463,9 @@ public class OutboxRelay extends BackgroundLoop {
         continue;
       }
       inFlight.add(event.key());
-      if (enqueue(event)) {
+      if (!isPublishable(event, page.reflected())) {
+        inFlight.remove(event.key());
+      } else if (enqueue(event)) {
         found++;
       }
     }

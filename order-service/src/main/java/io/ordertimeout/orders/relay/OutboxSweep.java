@@ -1,7 +1,10 @@
 package io.ordertimeout.orders.relay;
 
+import io.ordertimeout.orders.deadline.UnpublishedEvents;
+import io.ordertimeout.orders.deadline.UnpublishedEvents.Found;
 import io.ordertimeout.orders.outbox.OutboxEvent;
-import io.ordertimeout.orders.outbox.OutboxRows;
+import io.ordertimeout.orders.platform.kafka.ReadBackState;
+import io.ordertimeout.orders.platform.kafka.ReflectedServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -28,10 +31,12 @@ final class OutboxSweep {
    * A part of a sweep.
    *
    * @param events events of the outbox by shard and id; they may be in memory already
+   * @param reflected what the server that contains them was known to reflect before they were read
    * @param isFirst whether the sweep begins with this page
    * @param isLast whether the sweep ends with this page
    */
-  record Page(List<OutboxEvent> events, boolean isFirst, boolean isLast) {}
+  record Page(
+      List<OutboxEvent> events, ReflectedServer reflected, boolean isFirst, boolean isLast) {}
 
   /** A position in the outbox: after the row with this id, in the order of shards. */
   private record Position(int shard, long id) {
@@ -39,7 +44,8 @@ final class OutboxSweep {
     static final Position START = new Position(-1, 0);
   }
 
-  private final OutboxRows outbox;
+  private final UnpublishedEvents unpublished;
+  private final ReadBackState readBack;
   private final Duration interval;
   private final Runnable wakeUp;
 
@@ -63,8 +69,10 @@ final class OutboxSweep {
    * @param interval pause between two periodic sweeps
    * @param wakeUp makes the relay's thread check again whether a page is due
    */
-  OutboxSweep(OutboxRows outbox, Duration interval, Runnable wakeUp) {
-    this.outbox = outbox;
+  OutboxSweep(
+      UnpublishedEvents unpublished, ReadBackState readBack, Duration interval, Runnable wakeUp) {
+    this.unpublished = unpublished;
+    this.readBack = readBack;
     this.interval = interval;
     this.wakeUp = wakeUp;
   }
@@ -133,10 +141,13 @@ final class OutboxSweep {
     if (isFirst) {
       begin();
     }
-    List<OutboxEvent> events = shards.isEmpty() ? List.of() : read(shards);
+    ReflectedServer known = readBack.reflected();
+    Found found = shards.isEmpty() ? Found.NONE : read(shards);
+    List<OutboxEvent> events = found.events();
     boolean isLast = events.size() < PAGE_SIZE;
     readUpTo = isLast ? Position.START : after(events.get(events.size() - 1));
-    return new Page(events, isFirst, isLast);
+    boolean isReflected = known.identity().equals(found.server());
+    return new Page(events, isReflected ? known : ReflectedServer.NONE, isFirst, isLast);
   }
 
   private static Position after(OutboxEvent event) {
@@ -161,9 +172,9 @@ final class OutboxSweep {
     }
   }
 
-  private List<OutboxEvent> read(Set<Integer> shards) {
+  private Found read(Set<Integer> shards) {
     try {
-      return outbox.leftBehind(
+      return unpublished.find(
           shards, readUpTo.shard(), readUpTo.id(), GRACE.toMillis() / 1e3, PAGE_SIZE);
     } catch (RuntimeException | Error e) {
       requestSoon();

@@ -190,6 +190,14 @@ final class TargetQueue {
     return all;
   }
 
+  /** Removes all events that are not sent, and those that have failed. */
+  List<OutboxEvent> takeUnsent() {
+    List<OutboxEvent> all = new ArrayList<>(failed);
+    failed.clear();
+    all.addAll(takeWaiting());
+    return all;
+  }
+
   /** The number of events that are not sent. */
   int size() {
     return waiting.size();

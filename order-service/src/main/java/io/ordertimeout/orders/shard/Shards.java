@@ -33,8 +33,8 @@ import org.springframework.stereotype.Component;
 
 /**
  * The shards that this instance owns, because the partition of that number of all input topics is
- * assigned to it. Each owned shard has a timing wheel, rebuilt from Postgres, whose due orders go
- * to the expiry. Thread-safe.
+ * assigned to it, or the one that a shard without a partition belongs to. Each owned shard has a
+ * timing wheel, rebuilt from Postgres, whose due orders go to the expiry. Thread-safe.
  */
 @Component
 public class Shards implements SmartLifecycle {

@@ -16,7 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -31,8 +31,9 @@ import org.springframework.stereotype.Component;
 
 /**
  * Reconciles the wheels with Postgres: compares the two slowly, shard by shard. A difference is
- * checked again after a while, since either side may just be ahead of the other. If it persists,
- * the wheel is repaired and the difference is counted. In a correct service the count stays 0.
+ * checked again after a while, since either side may just be ahead of the other. If the same
+ * difference persists, the wheel is repaired and the difference is counted. In a correct service
+ * the count stays 0.
  */
 @Component
 class WheelReconciler extends PeriodicLoop {
@@ -98,7 +99,7 @@ class WheelReconciler extends PeriodicLoop {
     if (timers == null) {
       return;
     }
-    Set<Long> suspects = new LinkedHashSet<>();
+    Map<Long, Difference> suspects = new LinkedHashMap<>();
     addPendingSuspects(shard, timers, suspects);
     addArmedSuspects(shard, timers, suspects);
     if (suspects.isEmpty()) {
@@ -110,7 +111,7 @@ class WheelReconciler extends PeriodicLoop {
     }
   }
 
-  private void addPendingSuspects(int shard, ShardedTimers timers, Set<Long> suspects)
+  private void addPendingSuspects(int shard, ShardedTimers timers, Map<Long, Difference> suspects)
       throws InterruptedException {
     Cursor cursor = null;
     do {
@@ -118,8 +119,9 @@ class WheelReconciler extends PeriodicLoop {
       long[] armed = await(timers.deadlines(shard, page.ids(), page.size()));
       long now = shards.wheelTimeMillis();
       for (int i = 0; i < page.size() && suspects.size() < MAX_DIFFERENCES; i++) {
-        if (difference(page.deadlinesMillis()[i], armed[i], now) != null) {
-          suspects.add(page.ids()[i]);
+        Difference difference = difference(page.deadlinesMillis()[i], armed[i], now);
+        if (difference != null) {
+          suspects.put(page.ids()[i], difference);
         }
       }
       cursor = page.last();
@@ -127,7 +129,7 @@ class WheelReconciler extends PeriodicLoop {
     } while (cursor != null);
   }
 
-  private void addArmedSuspects(int shard, ShardedTimers timers, Set<Long> suspects)
+  private void addArmedSuspects(int shard, ShardedTimers timers, Map<Long, Difference> suspects)
       throws InterruptedException {
     long cursor = 0;
     do {
@@ -139,7 +141,7 @@ class WheelReconciler extends PeriodicLoop {
       Map<Long, Long> pending = orders.find(shard, ids);
       for (int i = 0; i < ids.length && suspects.size() < MAX_DIFFERENCES; i++) {
         if (!pending.containsKey(ids[i])) {
-          suspects.add(ids[i]);
+          suspects.put(ids[i], Difference.EXTRA);
         }
       }
       cursor = page.nextCursor();
@@ -147,16 +149,17 @@ class WheelReconciler extends PeriodicLoop {
     } while (cursor != 0);
   }
 
-  private Map<Difference, List<Long>> compare(int shard, ShardedTimers timers, Set<Long> suspects)
-      throws InterruptedException {
-    long[] ids = suspects.stream().mapToLong(Long::longValue).toArray();
+  /** Returns the suspects that still differ as they did, by the kind of their difference. */
+  private Map<Difference, List<Long>> compare(
+      int shard, ShardedTimers timers, Map<Long, Difference> suspects) throws InterruptedException {
+    long[] ids = suspects.keySet().stream().mapToLong(Long::longValue).toArray();
     Map<Long, Long> pending = orders.find(shard, ids);
     long[] armed = await(timers.deadlines(shard, ids, ids.length));
     long now = shards.wheelTimeMillis();
     Map<Difference, List<Long>> differences = new EnumMap<>(Difference.class);
     for (int i = 0; i < ids.length; i++) {
       Difference difference = difference(pending.get(ids[i]), armed[i], now);
-      if (difference != null) {
+      if (difference != null && difference == suspects.get(ids[i])) {
         differences.computeIfAbsent(difference, kind -> new ArrayList<>()).add(ids[i]);
       }
     }

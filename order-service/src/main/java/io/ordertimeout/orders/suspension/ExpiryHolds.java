@@ -15,9 +15,11 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,13 +27,15 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Repository;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Holds on the expiry of shards: while a hold is in force, no instance cancels an order of its
  * shard. A hold stays in force until an operator lifts it.
  *
  * <p>The deciding statement checks the table itself. The copy in memory, at most two seconds old,
- * only avoids statements that could not cancel anything. Thread-safe.
+ * avoids statements that could not cancel anything, and holds that a failover loses are placed
+ * again from it. Thread-safe.
  */
 @Repository
 public class ExpiryHolds {
@@ -63,6 +67,8 @@ public class ExpiryHolds {
 
   private static final Logger log = LoggerFactory.getLogger(ExpiryHolds.class);
 
+  private static final String COLUMNS = "id, shard, reason, detail, placed_at, lifted_at";
+
   private static final String PLACE =
       """
       insert into expiry_hold (shard, reason, detail)
@@ -70,9 +76,31 @@ public class ExpiryHolds {
       where not exists (
         select from expiry_hold h
         where h.shard = s.shard and h.detail = :detail and h.lifted_at is null)
-      """;
+      returning %s
+      """
+          .formatted(COLUMNS);
 
-  private static final String COLUMNS = "id, shard, reason, detail, placed_at, lifted_at";
+  // Other instances place the same hold again, and the reason for it may have been found again.
+  private static final String EXCLUDE_OTHERS = "lock table expiry_hold in share row exclusive mode";
+
+  // The indexes are used for each of the two conditions.
+  private static final String PLACE_AGAIN =
+      """
+      insert into expiry_hold (shard, reason, detail, placed_at)
+      select l.* from (
+        values (:shard::int, :reason::text, :detail::text, :placedAt::timestamptz)
+      ) l (shard, reason, detail, placed_at)
+      where not exists (
+          select from expiry_hold h
+          where h.shard = l.shard and h.lifted_at is null
+            and h.reason = l.reason and h.detail = l.detail)
+        and not exists (
+          select from expiry_hold h
+          where h.lifted_at > l.placed_at and h.placed_at = l.placed_at
+            and h.shard = l.shard and h.reason = l.reason and h.detail = l.detail)
+      returning %s
+      """
+          .formatted(COLUMNS);
 
   private static final String FIND = "select %s from expiry_hold where id = ?".formatted(COLUMNS);
 
@@ -80,10 +108,10 @@ public class ExpiryHolds {
       "select %s from expiry_hold where lifted_at is null order by shard, id".formatted(COLUMNS);
 
   // With the holds that were lifted just now: a hold that is placed and lifted between two looks
-  // changes the fingerprint, too.
+  // changes the fingerprint, too. Another server may have lost what was placed since the last look.
   private static final String FINGERPRINT =
       """
-      select md5(string_agg(h::text, ',' order by h.id)) from (
+      select concat(pg_postmaster_start_time(), md5(string_agg(h::text, ',' order by h.id))) from (
         select * from expiry_hold where lifted_at is null
         union all
         select * from expiry_hold where lifted_at > now() - interval '1 min'
@@ -91,7 +119,11 @@ public class ExpiryHolds {
       """;
 
   private static final String LIFT =
-      "update expiry_hold set lifted_at = clock_timestamp() where id = ? and lifted_at is null";
+      """
+      update expiry_hold set lifted_at = clock_timestamp() where id = ? and lifted_at is null
+      returning %s
+      """
+          .formatted(COLUMNS);
 
   private static final String PURGE =
       """
@@ -101,23 +133,28 @@ public class ExpiryHolds {
 
   private final JdbcTemplate jdbc;
   private final JdbcClient client;
+  private final TransactionTemplate transactions;
   private final SchemaMigration schema;
   private final StepHealth health;
   private final Watched watched;
+  private final Remembered<Hold> remembered;
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
   private volatile Set<Integer> held = Set.of();
 
   ExpiryHolds(
       JdbcTemplate jdbc,
       JdbcClient client,
+      TransactionTemplate transactions,
       SchemaMigration schema,
       StepHealthRegistry registry,
       ChangeWatch changes) {
     this.jdbc = jdbc;
     this.client = client;
+    this.transactions = transactions;
     this.schema = schema;
     this.health = registry.step("expiry-holds");
     this.watched = changes.watch(FINGERPRINT);
+    this.remembered = new Remembered<>(watched::forget);
   }
 
   /**
@@ -127,7 +164,15 @@ public class ExpiryHolds {
    */
   public void placeForLostRecords(Collection<Integer> shards, String detail) {
     int[] numbers = shards.stream().mapToInt(Integer::intValue).toArray();
-    client.sql(PLACE).param("shards", numbers).param("detail", detail).update();
+    transactions.executeWithoutResult(
+        status ->
+            remembered.placed(
+                client
+                    .sql(PLACE)
+                    .param("shards", numbers)
+                    .param("detail", detail)
+                    .query(ExpiryHolds::hold)
+                    .list()));
     log.error(
         "The expiry of shards {} is held until an operator lifts the holds, because records may have"
             + " been lost: {}",
@@ -152,7 +197,13 @@ public class ExpiryHolds {
 
   /** Lifts the hold; returns whether it was in force. */
   public boolean lift(long id) {
-    return jdbc.update(LIFT, id) > 0;
+    return Boolean.TRUE.equals(
+        transactions.execute(
+            status -> {
+              List<Hold> lifted = jdbc.query(LIFT, ExpiryHolds::hold, id);
+              remembered.ended(hold -> lifted.stream().anyMatch(row -> isSame(row, hold)));
+              return !lifted.isEmpty();
+            }));
   }
 
   /** Deletes at most {@code limit} holds that were lifted before a time; returns how many. */
@@ -178,19 +229,77 @@ public class ExpiryHolds {
   }
 
   private boolean refresh() {
-    Set<Integer> now;
     try {
-      now = Set.copyOf(jdbc.queryForList(HELD_SHARDS, Integer.class));
+      readInForce();
     } catch (RuntimeException | Error e) {
       health.failed("new and lifted holds go unnoticed until Postgres answers", e);
       return false;
     }
+    return true;
+  }
+
+  /** Places those holds again that Postgres has lost. */
+  void placeAgain() {
+    readInForce();
+    // Another thread may have read meanwhile, and this one has overwritten it.
+    watched.forget();
+  }
+
+  private void readInForce() {
+    Set<Integer> now =
+        remembered.read(this::inForce, this::placeLostAgain).stream()
+            .map(Hold::shard)
+            .collect(Collectors.toUnmodifiableSet());
     if (!now.equals(held)) {
       log.info("The expiry of these shards is held: {}", now);
       held = now;
       listeners.forEach(Runnable::run);
     }
+  }
+
+  private boolean placeLostAgain(List<Hold> missing) {
+    List<Hold> gone = missing.stream().filter(hold -> !isStored(hold)).toList();
+    if (gone.isEmpty()) {
+      return false;
+    }
+    List<Hold> placed =
+        Objects.requireNonNull(
+            transactions.execute(
+                status -> {
+                  jdbc.execute(EXCLUDE_OTHERS);
+                  return gone.stream().map(this::placeAgain).flatMap(Optional::stream).toList();
+                }));
+    placed.forEach(
+        hold ->
+            log.warn(
+                "Postgres had lost the hold of shard {}, which is placed again with number {}; it was"
+                    + " placed at {}: {}",
+                hold.shard(),
+                hold.id(),
+                hold.placedAt(),
+                hold.detail()));
     return true;
+  }
+
+  private Optional<Hold> placeAgain(Hold lost) {
+    return client
+        .sql(PLACE_AGAIN)
+        .param("shard", lost.shard())
+        .param("reason", lost.reason())
+        .param("detail", lost.detail())
+        .param("placedAt", parameter(lost.placedAt()))
+        .query(ExpiryHolds::hold)
+        .optional();
+  }
+
+  /** Returns whether its row is there under its number, so that it was lifted. */
+  private boolean isStored(Hold hold) {
+    return find(hold.id()).filter(row -> isSame(row, hold)).isPresent();
+  }
+
+  /** A number that a failover has lost may be given to another hold. */
+  private static boolean isSame(Hold one, Hold other) {
+    return one.id() == other.id() && one.placedAt().equals(other.placedAt());
   }
 
   private static Hold hold(ResultSet row, int rowNumber) throws SQLException {

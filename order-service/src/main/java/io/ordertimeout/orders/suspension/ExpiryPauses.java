@@ -6,6 +6,8 @@ import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstan
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.ordertimeout.orders.audit.AuditLog;
+import io.ordertimeout.orders.audit.OperatorAction.Kind;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.ChangeWatch;
@@ -13,6 +15,7 @@ import io.ordertimeout.orders.platform.postgres.SchemaMigration;
 import io.ordertimeout.orders.platform.postgres.Watched;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
@@ -24,18 +27,22 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Repository;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Pauses of expiry: while a pause is in force, no instance cancels an order of its channel, or any
  * order at all. Restarts do not end a pause.
  *
- * <p>The deciding statement checks the table itself, so a pause takes effect when it is committed.
- * The copy in memory, at most two seconds old, only avoids statements that could not cancel
- * anything. Thread-safe.
+ * <p>The deciding statement checks the table itself, and a pause waits for those that are running
+ * before it is placed, so it takes effect when it is committed. The copy in memory, at most two
+ * seconds old, avoids statements that could not cancel anything, and pauses that a failover loses
+ * are placed again from it. Thread-safe.
  */
 @Repository
 public class ExpiryPauses {
@@ -120,6 +127,30 @@ public class ExpiryPauses {
   /** SQL condition: no pause holds the order {@code d}. */
   public static final String NOT_PAUSED = "not " + PAUSED;
 
+  /**
+   * SQL condition of a statement that cancels: no pause is being placed. It is always met, for the
+   * statement waits until that is so: it takes a lock on the table, which {@link #place} excludes,
+   * and Postgres takes all locks on tables before the snapshot that the statement reads.
+   */
+  public static final String NONE_BEING_PLACED =
+      "not exists (select from expiry_pause where false for key share)";
+
+  /**
+   * How long a pause waits for the deciding statements that are running; later ones wait for it.
+   */
+  private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
+
+  private static final String LIMIT_WAIT = "set local lock_timeout = " + LONGEST_WAIT.toMillis();
+
+  // Readers are not excluded.
+  private static final String EXCLUDE_DECISIONS = "lock table expiry_pause in exclusive mode";
+
+  /** Postgres's state for a lock that it did not get in time. */
+  private static final String LOCK_NOT_AVAILABLE = "55P03";
+
+  /** The actor of the audit log for pauses that are placed again. */
+  private static final String SERVICE = "service";
+
   private static final String COLUMNS =
       """
       id, channel, placed_by_kind, placed_by, reason, moves_deadlines, began_at, ends_at, ended_at,
@@ -130,10 +161,13 @@ public class ExpiryPauses {
       "select %s from expiry_pause p where %s order by id".formatted(COLUMNS, IN_FORCE);
 
   // With the pauses that ended just now: a pause that is placed and ended between two looks changes
-  // the fingerprint, too.
+  // the fingerprint, too. Another server may have lost what was placed since the last look.
   private static final String FINGERPRINT =
       """
-      select md5(string_agg(p::text || (%1$s > now()), ',' order by p.id)) from expiry_pause p
+      select concat(
+        pg_postmaster_start_time(),
+        md5(string_agg(p::text || (%1$s > now()), ',' order by p.id)))
+      from expiry_pause p
       where %1$s > now() - interval '1 min'
       """
           .formatted(END);
@@ -161,12 +195,38 @@ public class ExpiryPauses {
       """
           .formatted(COLUMNS);
 
+  // By its content, for its number may have been given to another pause, or another instance may
+  // have
+  // placed it again under another number. The index bounds the comparison.
+  private static final String PLACE_AGAIN =
+      """
+      insert into expiry_pause (
+        channel, placed_by_kind, placed_by, reason, moves_deadlines, began_at, ends_at)
+      select l.* from (
+        values (
+          :channel::text, :placedByKind::text, :placedBy::text, :reason::text,
+          :moveDeadlines::boolean, :beganAt::timestamptz, :endsAt::timestamptz)
+      ) l (channel, placed_by_kind, placed_by, reason, moves_deadlines, began_at, ends_at)
+      where coalesce(l.ends_at, 'infinity') > clock_timestamp()
+        and not exists (
+          select from expiry_pause p
+          where %s > l.began_at and p.began_at = l.began_at
+            and p.channel is not distinct from l.channel
+            and p.placed_by_kind = l.placed_by_kind and p.placed_by = l.placed_by
+            and p.reason = l.reason and p.moves_deadlines = l.moves_deadlines
+            and p.ends_at is not distinct from l.ends_at)
+      on conflict do nothing
+      returning %s
+      """
+          .formatted(END, COLUMNS);
+
   private static final String END_PAUSE =
       """
       update expiry_pause p set ended_at = clock_timestamp(), ended_by = ?
       where id = ? and %s
+      returning %s
       """
-          .formatted(IN_FORCE);
+          .formatted(IN_FORCE, COLUMNS);
 
   private static final String PURGE =
       """
@@ -184,9 +244,12 @@ public class ExpiryPauses {
 
   private final JdbcTemplate jdbc;
   private final JdbcClient client;
+  private final TransactionTemplate transactions;
+  private final AuditLog audit;
   private final SchemaMigration schema;
   private final StepHealth health;
   private final Watched watched;
+  private final Remembered<Pause> remembered;
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
   private volatile List<Pause> inForce = List.of();
   private volatile Instant lastEnd = Instant.EPOCH;
@@ -194,15 +257,20 @@ public class ExpiryPauses {
   ExpiryPauses(
       JdbcTemplate jdbc,
       JdbcClient client,
+      TransactionTemplate transactions,
+      AuditLog audit,
       SchemaMigration schema,
       StepHealthRegistry registry,
       ChangeWatch changes,
       MeterRegistry meters) {
     this.jdbc = jdbc;
     this.client = client;
+    this.transactions = transactions;
+    this.audit = audit;
     this.schema = schema;
     this.health = registry.step("expiry-pauses");
     this.watched = changes.watch(FINGERPRINT);
+    this.remembered = new Remembered<>(watched::forget);
     for (PlacedBy by : PlacedBy.values()) {
       for (boolean all : new boolean[] {true, false}) {
         Gauge.builder("order.timeout.expiry.paused", this, pauses -> pauses.count(by, all))
@@ -222,24 +290,58 @@ public class ExpiryPauses {
 
   /**
    * Places a pause, which takes effect on all instances when the surrounding transaction, if any,
-   * is committed. Empty if the circuit breaker's pause is in force already.
+   * is committed: decisions that are running are waited for, and later ones wait for the commit.
+   * Empty if the circuit breaker's pause is in force already.
+   *
+   * @throws PauseNotPlacedException if decisions that are running do not end
    */
   public Optional<Pause> place(NewPause pause) {
-    return client
-        .sql(PLACE)
-        .param("channel", pause.channel())
-        .param("placedByKind", pause.placedByKind().name())
-        .param("placedBy", pause.placedBy())
-        .param("reason", pause.reason())
-        .param("moveDeadlines", pause.moveDeadlines())
-        .param("endsAt", parameter(pause.endsAt()))
-        .query(ExpiryPauses::pause)
-        .optional();
+    return Objects.requireNonNull(
+        transactions.execute(
+            status -> {
+              excludeDecisions();
+              Optional<Pause> placed =
+                  client
+                      .sql(PLACE)
+                      .param("channel", pause.channel())
+                      .param("placedByKind", pause.placedByKind().name())
+                      .param("placedBy", pause.placedBy())
+                      .param("reason", pause.reason())
+                      .param("moveDeadlines", pause.moveDeadlines())
+                      .param("endsAt", parameter(pause.endsAt()))
+                      .query(ExpiryPauses::pause)
+                      .optional();
+              remembered.placed(placed.stream().toList());
+              return placed;
+            }));
+  }
+
+  private void excludeDecisions() {
+    try {
+      jdbc.execute(LIMIT_WAIT);
+      jdbc.execute(EXCLUDE_DECISIONS);
+    } catch (DataAccessException e) {
+      if (NestedExceptionUtils.getMostSpecificCause(e) instanceof SQLException sql
+          && LOCK_NOT_AVAILABLE.equals(sql.getSQLState())) {
+        throw new PauseNotPlacedException(
+            "the pause is not placed: a decision that began before it has been running for "
+                + LONGEST_WAIT.toSeconds()
+                + " seconds and may still cancel orders; nothing was changed",
+            e);
+      }
+      throw e;
+    }
   }
 
   /** Ends the pause; returns whether it was in force. */
   public boolean end(long id, String by) {
-    return jdbc.update(END_PAUSE, by, id) > 0;
+    return Boolean.TRUE.equals(
+        transactions.execute(
+            status -> {
+              List<Pause> ended = jdbc.query(END_PAUSE, ExpiryPauses::pause, by, id);
+              remembered.ended(pause -> ended.stream().anyMatch(row -> isSame(row, pause)));
+              return !ended.isEmpty();
+            }));
   }
 
   /** Finds a pause, in force or ended. */
@@ -303,27 +405,97 @@ public class ExpiryPauses {
 
   /** Reads the pauses in force into memory at once. */
   public void refresh() {
-    watched.forget();
     read();
+    // Another thread may have read meanwhile, and this one has overwritten it.
+    watched.forget();
   }
 
   private boolean read() {
-    List<Pause> now;
     try {
-      now = inForce();
-      for (Instant end : jdbc.query(LAST_END, (row, number) -> requiredInstant(row, "ended_at"))) {
-        lastEnd = end;
-      }
+      readInForce();
     } catch (RuntimeException | Error e) {
       health.failed("new and ended pauses go unnoticed until Postgres answers", e);
       return false;
+    }
+    return true;
+  }
+
+  /** Places those pauses again that Postgres has lost. */
+  void placeAgain() {
+    readInForce();
+    watched.forget();
+  }
+
+  private void readInForce() {
+    List<Pause> now = remembered.read(this::inForce, this::placeLostAgain);
+    for (Instant end : jdbc.query(LAST_END, (row, number) -> requiredInstant(row, "ended_at"))) {
+      lastEnd = end;
     }
     if (!now.equals(inForce)) {
       inForce = now;
       log.info("{} pauses of expiry are in force", now.size());
       listeners.forEach(Runnable::run);
     }
+  }
+
+  private boolean placeLostAgain(List<Pause> missing) {
+    List<Pause> gone = missing.stream().filter(pause -> !isStored(pause)).toList();
+    if (gone.isEmpty()) {
+      return false;
+    }
+    List<Pause> placed =
+        Objects.requireNonNull(
+            transactions.execute(
+                status -> {
+                  excludeDecisions();
+                  return gone.stream().map(this::placeAgain).flatMap(Optional::stream).toList();
+                }));
+    placed.forEach(
+        pause ->
+            log.warn(
+                "Postgres had lost a pause of {}, which is placed again with number {}; {} had placed"
+                    + " it at {}: {}",
+                pause.channel() == null ? "all expiry" : "channel " + pause.channel(),
+                pause.id(),
+                pause.placedBy(),
+                pause.beganAt(),
+                pause.reason()));
     return true;
+  }
+
+  /** Returns whether its row is there under its number, so that it has ended. */
+  private boolean isStored(Pause pause) {
+    return find(pause.id()).filter(row -> isSame(row, pause)).isPresent();
+  }
+
+  /** A number that a failover has lost may be given to another pause. */
+  private static boolean isSame(Pause one, Pause other) {
+    return one.id() == other.id() && one.beganAt().equals(other.beganAt());
+  }
+
+  /** The entry in the audit log was lost with the pause. */
+  private Optional<Pause> placeAgain(Pause lost) {
+    Optional<Pause> placed =
+        client
+            .sql(PLACE_AGAIN)
+            .param("channel", lost.channel())
+            .param("placedByKind", lost.placedByKind().name())
+            .param("placedBy", lost.placedBy())
+            .param("reason", lost.reason())
+            .param("moveDeadlines", lost.moveDeadlines())
+            .param("beganAt", parameter(lost.beganAt()))
+            .param("endsAt", parameter(lost.endsAt()))
+            .query(ExpiryPauses::pause)
+            .optional();
+    placed.ifPresent(
+        pause ->
+            audit.add(
+                SERVICE,
+                Kind.PAUSE_EXPIRY,
+                Long.toString(pause.id()),
+                "placed again, because Postgres had lost it; %s had placed it at %s: %s"
+                    .formatted(pause.placedBy(), pause.beganAt(), pause.reason())));
+    return placed;
   }
 
   private static Pause pause(ResultSet row, int rowNumber) throws SQLException {

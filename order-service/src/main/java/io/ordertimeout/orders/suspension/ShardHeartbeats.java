@@ -67,12 +67,6 @@ public class ShardHeartbeats {
       order by 1
       """;
 
-  private static final String ALIVE =
-      """
-      select exists (
-        select from shard_heartbeat where alive_at > clock_timestamp() - make_interval(secs => ?))
-      """;
-
   private static final String PURGE_OUTAGES =
       """
       delete from shard_outage where ctid = any(array(
@@ -131,11 +125,5 @@ public class ShardHeartbeats {
   /** Returns the shards below a number that have had no heartbeat for that long, ascending. */
   public List<Integer> silent(int shards, Duration duration) {
     return jdbc.queryForList(SILENT, Integer.class, shards, duration.toMillis() / 1e3);
-  }
-
-  /** Returns whether no shard has had a heartbeat for that long. */
-  public boolean areSilentFor(Duration duration) {
-    return !Boolean.TRUE.equals(
-        jdbc.queryForObject(ALIVE, Boolean.class, duration.toMillis() / 1e3));
   }
 }

@@ -2,6 +2,7 @@ package io.ordertimeout.orders.watermark;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
+import io.ordertimeout.orders.platform.kafka.PartitionCounts;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -43,23 +44,26 @@ class EndOffsets {
 
   private final Admin admin;
   private final InputTopics inputTopics;
+  private final PartitionCounts partitionCounts;
   private final Collection<String> inputs;
   private final List<String> settling;
-  private final boolean always;
 
-  EndOffsets(Admin admin, InputTopics inputTopics, OrderTimeoutProperties properties) {
+  EndOffsets(
+      Admin admin,
+      InputTopics inputTopics,
+      PartitionCounts partitionCounts,
+      OrderTimeoutProperties properties) {
     this.admin = admin;
     this.inputTopics = inputTopics;
+    this.partitionCounts = partitionCounts;
     this.inputs = properties.topics().inputs();
     this.settling =
         Stream.of(properties.topics().paid(), properties.topics().closed()).distinct().toList();
-    this.always = properties.expiry().watermarkScope() == OrderTimeoutProperties.WatermarkScope.ALL;
   }
 
   /** Returns whether the ends of all partitions count for each shard. */
   boolean reachAcrossShards() {
-    InputTopics.Layout layout = inputTopics.layout();
-    return always || (layout != null && layout.hasChangedPartitionCount());
+    return partitionCounts.paymentsMayBeAnywhere();
   }
 
   /**
@@ -79,10 +83,11 @@ class EndOffsets {
    * Asks for the end offsets of shards, in one request that is answered for each shard separately:
    * a partition without a leader delays no other shard. The answers complete on the client's
    * thread, and fail if the topics no longer have that layout.
+   *
+   * @param across whether to ask for the ends of all partitions on behalf of each shard
    */
   Map<Integer, CompletableFuture<Map<TopicPartition, Long>>> of(
-      Collection<Integer> shards, InputTopics.Layout layout) {
-    boolean across = always || layout.hasChangedPartitionCount();
+      Collection<Integer> shards, InputTopics.Layout layout, boolean across) {
     Collection<Integer> numbers =
         across ? IntStream.range(0, layout.partitions()).boxed().toList() : shards;
     CompletionStage<?> unchanged =

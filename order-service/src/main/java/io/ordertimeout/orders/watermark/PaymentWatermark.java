@@ -119,7 +119,7 @@ public class PaymentWatermark extends BackgroundLoop {
    * shard for which it cannot is a failure.
    */
   public Map<Integer, ? extends CompletableFuture<?>> reach(Collection<Integer> shards) {
-    return endOffsets.of(shards, endOffsets.layout());
+    return endOffsets.of(shards, endOffsets.layout(), endOffsets.reachAcrossShards());
   }
 
   /**
@@ -145,13 +145,12 @@ public class PaymentWatermark extends BackgroundLoop {
   @Override
   protected void runOnce() throws InterruptedException {
     Set<Integer> shards = gates.toAsk();
-    boolean across = endOffsets.reachAcrossShards();
     if (shards.isEmpty()) {
-      gates.awaitChange(across && gates.awaitStored() ? POSITION_POLL : IDLE);
+      gates.awaitChange(gates.awaitOtherShards() ? POSITION_POLL : IDLE);
     } else {
       ask(shards);
     }
-    if (across) {
+    if (gates.awaitOtherShards()) {
       readStoredPositions();
     }
     if (!gates.areInDoubt()) {
@@ -166,10 +165,11 @@ public class PaymentWatermark extends BackgroundLoop {
     shards.forEach(shard -> questions.put(shard, gates.asking(shard)));
     try {
       InputTopics.Layout layout = endOffsets.layout();
+      boolean across = endOffsets.reachAcrossShards();
       // In this order: a record appended before T is below ends that were requested after T.
       Instant time = clock.ask();
       endOffsets
-          .of(shards, layout)
+          .of(shards, layout, across)
           .forEach(
               (shard, answer) -> {
                 long question = questions.getOrDefault(shard, 0L);
@@ -179,7 +179,8 @@ public class PaymentWatermark extends BackgroundLoop {
                         if (ends == null) {
                           unanswered(shard, question, failure);
                         } else {
-                          answered(shard, question, new Watermark(time, ends, layout.ids()));
+                          answered(
+                              shard, question, new Watermark(time, ends, layout.ids(), across));
                         }
                       } catch (RuntimeException | Error e) {
                         // Nobody reads the callback's future, and the shard would wait forever.

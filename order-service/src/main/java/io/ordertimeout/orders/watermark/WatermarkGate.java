@@ -60,6 +60,10 @@ final class WatermarkGate {
     return answer != null;
   }
 
+  boolean awaitsAllPartitions() {
+    return answer != null && answer.allPartitions();
+  }
+
   /** The partitions whose positions the answer awaits. */
   Set<TopicPartition> awaitedPartitions() {
     return answer == null ? Set.of() : answer.ends().keySet();

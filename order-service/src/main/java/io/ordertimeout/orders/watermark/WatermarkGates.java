@@ -199,6 +199,11 @@ final class WatermarkGates {
     return !find(WatermarkGate::awaitsEnds).isEmpty();
   }
 
+  /** Returns whether a shard waits for positions that other shards, perhaps elsewhere, store. */
+  boolean awaitOtherShards() {
+    return !find(WatermarkGate::awaitsAllPartitions).isEmpty();
+  }
+
   /** Waits until anything has changed since this method last returned, at most that long. */
   void awaitChange(Duration patience) throws InterruptedException {
     lock.lockInterruptibly();

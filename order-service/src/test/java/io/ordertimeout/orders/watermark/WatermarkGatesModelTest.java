@@ -178,7 +178,8 @@ class WatermarkGatesModelTest {
                 request.time,
                 partitions(request.shard).stream()
                     .collect(Collectors.toMap(p -> p, p -> (long) appended(p).size())),
-                Map.of()));
+                Map.of(),
+                false));
       }
       gates.askAgain(request.shard, request.question);
     }

@@ -208,14 +208,16 @@ class WatermarkGatesTest {
     TopicPartition elsewhere = new TopicPartition("paid", 1);
     gates.open(0);
     queue("order", 1);
-    gates.answered(0, gates.asking(0), new Watermark(at(2), Map.of(elsewhere, 5L), Map.of()));
+    gates.answered(0, gates.asking(0), new Watermark(at(2), Map.of(elsewhere, 5L), Map.of(), true));
     assertThat(gates.awaitStored()).isTrue();
+    assertThat(gates.awaitOtherShards()).isTrue();
 
     gates.stored(Map.of(elsewhere, 4L));
     assertThat(passed).isEmpty();
     gates.stored(Map.of(elsewhere, 5L));
     assertThat(passed).containsExactly("order by 2");
     assertThat(gates.awaitStored()).isFalse();
+    assertThat(gates.awaitOtherShards()).isFalse();
   }
 
   private void queue(String name, int deadlineMillis) {
@@ -235,7 +237,7 @@ class WatermarkGatesTest {
   }
 
   private static Watermark watermark(int timeMillis, long paid, long closed) {
-    return new Watermark(at(timeMillis), Map.of(PAID, paid, CLOSED, closed), Map.of());
+    return new Watermark(at(timeMillis), Map.of(PAID, paid, CLOSED, closed), Map.of(), false);
   }
 
   private static Instant at(int millis) {

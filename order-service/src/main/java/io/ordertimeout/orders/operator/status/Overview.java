@@ -385,7 +385,7 @@ public class Overview {
       return List.of();
     }
     TreeSet<Integer> unserved = new TreeSet<>();
-    IntStream.range(0, layout.partitions()).forEach(unserved::add);
+    IntStream.range(0, layout.shards()).forEach(unserved::add);
     present.forEach(r -> r.shards().forEach(s -> unserved.remove(s.shard())));
     return List.copyOf(unserved);
   }

@@ -1,6 +1,5 @@
 package io.ordertimeout.orders.platform.kafka;
 
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -21,7 +20,7 @@ public class InputTopics {
    * The topics' ids and numbers of partitions.
    *
    * @param ids the topics' ids, by name; a topic that is recreated under its old name has a new id
-   * @param partitions the number of partitions of each topic, which is the number of shards
+   * @param partitions the number of partitions of each topic
    * @param earlierCounts other numbers of partitions that the topics have had since the first start
    */
   public record Layout(Map<String, Uuid> ids, int partitions, Set<Integer> earlierCounts) {
@@ -35,21 +34,30 @@ public class InputTopics {
     }
 
     /**
-     * The shards whose orders may have been settled by records in the partition.
-     *
-     * @param across whether the partition of a payment may differ from its order's in any case
+     * The number of shards that orders may have: the greatest number of partitions so far. Topics
+     * that were recreated with fewer partitions have none for the last shards.
      */
-    public Collection<Integer> shardsSettledIn(int partition, boolean across) {
-      if (!across && !hasChangedPartitionCount()) {
-        return List.of(partition);
-      }
-      int most = earlierCounts.stream().reduce(partitions, Math::max);
-      return IntStream.range(0, most).boxed().toList();
+    public int shards() {
+      return earlierCounts.stream().reduce(partitions, Math::max);
     }
 
-    /** Whether the partition was added after the first start, so that every record in it is new. */
-    public boolean isAdded(int partition) {
-      return earlierCounts.stream().anyMatch(count -> partition >= count);
+    /**
+     * The shards that whoever reads a partition serves: the one of that number and, of those
+     * without a partition, each whose number leaves that remainder. Every shard belongs to one
+     * partition.
+     */
+    public List<Integer> shardsOf(int partition) {
+      return partition >= partitions
+          // Added since the last check.
+          ? List.of(partition)
+          : IntStream.iterate(partition, shard -> shard < shards(), shard -> shard + partitions)
+              .boxed()
+              .toList();
+    }
+
+    /** The partition that a shard belongs to, whose reader serves it; see {@link #shardsOf}. */
+    public int partitionOf(int shard) {
+      return shard < shards() ? shard % partitions : shard;
     }
   }
 

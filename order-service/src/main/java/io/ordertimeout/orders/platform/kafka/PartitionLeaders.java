@@ -11,11 +11,11 @@ import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.TopicPartitionInfo;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
-import org.apache.kafka.common.utils.Utils;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.stereotype.Component;
 
@@ -44,7 +44,7 @@ public class PartitionLeaders {
 
     /** Returns the partition of records with that key, as Kafka's default partitioner does. */
     public int partition(byte[] key) {
-      return Utils.toPositive(Utils.murmur2(key)) % count;
+      return BuiltInPartitioner.partitionForKey(key, count);
     }
   }
 

@@ -1,9 +1,8 @@
 package io.ordertimeout.orders.platform.kafka;
 
-import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
-import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
-
-import java.time.Instant;
+import io.ordertimeout.orders.platform.postgres.ServerIdentity;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,36 +13,47 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
- * The progress of the read-back in Postgres: up to where it reflects the service's own output
- * topics, and for which server of Postgres that was last established to be everything.
- *
- * <p>Commits can be lost only when a server ends: it crashes, a standby takes its place, or a
- * backup is restored. Each server has its own start time, so a start time for which nothing was
- * read back yet means that published decisions may be missing. Thread-safe.
+ * The progress of the read-back: up to where Postgres reflects the service's own output topics, and
+ * which server of it this process has found to reflect everything that was published before. The
+ * position is in Postgres and shared by all instances. The server is in memory alone: what a server
+ * says of itself is no proof, since it may have been the primary before, or may be restored from a
+ * time at which that was true. Thread-safe.
  */
 @Repository
 public class ReadBackState {
 
   /**
-   * SQL condition: everything that was published before this server began to answer is reflected in
-   * its tables.
+   * SQL condition: the server that executes the statement reflects everything that was published
+   * before it began to answer. Parameter: {@code :reflected}, from {@link #reflected}.
    */
-  public static final String IS_COMPLETE =
-      "exists (select from read_back where server_started_at = pg_postmaster_start_time())";
+  public static final String IS_REFLECTED = ServerIdentity.SQL + " = :reflected";
 
   /**
    * The state, as one server contains it.
    *
    * @param positions the position of each output partition that has one
-   * @param serverStartedAt when the server started
-   * @param complete whether the server reflects everything that was published before it answered
-   * @param first whether no position was ever stored
+   * @param partitionCounts the number of partitions of each topic that never had another number
+   * @param server the identity of the server
+   * @param reflected what the server was found to reflect
+   * @param noticed how often another server was noticed until then
    */
   public record State(
       Map<TopicPartition, StoredPositions.Stored> positions,
-      Instant serverStartedAt,
-      boolean complete,
-      boolean first) {}
+      Map<String, Integer> partitionCounts,
+      String server,
+      ReflectedServer reflected,
+      int noticed) {
+
+    /** Whether the server reflects everything that was published before it answered. */
+    public boolean isComplete() {
+      return isKnown() && reflected.isEntire();
+    }
+
+    /** Whether the server reflects that, except for what could not be read. */
+    public boolean isKnown() {
+      return server.equals(reflected.identity());
+    }
+  }
 
   private static final String FIND =
       """
@@ -51,19 +61,24 @@ public class ReadBackState {
       where topic = any(:topics::text[])
       """;
 
-  private static final String SERVER =
+  // A partition that was added has a row with another count, or none yet.
+  private static final String FIND_COUNTS =
       """
-      select pg_postmaster_start_time() as server_started_at, %s as complete,
-        not exists (select from published_position) as first
-      """
-          .formatted(IS_COMPLETE);
+      select topic, min(partition_count) as partitions from published_position
+      where topic = any(:topics::text[])
+      group by topic
+      having count(*) = min(partition_count) and count(*) = max(partition_count)
+        and count(*) = count(partition_count)
+      """;
+
+  private static final String SERVER = "select " + ServerIdentity.SQL;
 
   private static final String BEGIN =
       """
       insert into published_position as p (topic, partition, topic_id, next_offset)
       values (:topic, :partition, :topicId, :nextOffset)
       on conflict (topic, partition) do update
-      set topic_id = excluded.topic_id, next_offset = excluded.next_offset
+      set topic_id = excluded.topic_id, next_offset = excluded.next_offset, partition_count = null
       """;
 
   private static final String ADVANCE =
@@ -77,11 +92,9 @@ public class ReadBackState {
         and p.next_offset = i.known
       """;
 
-  private static final String COMPLETE =
+  private static final String REACHES_ENDS =
       """
-      insert into read_back (server_started_at)
-      select pg_postmaster_start_time()
-      where pg_postmaster_start_time() = :serverStartedAt::timestamptz
+      select %s = :server
         and not exists (
           select from unnest(
             :topics::text[], :partitions::int[], :topicIds::text[], :ends::bigint[])
@@ -89,12 +102,33 @@ public class ReadBackState {
           left join published_position p on p.topic = e.topic and p.partition = e.partition
             and p.topic_id = e.topic_id and p.next_offset >= e.next_offset
           where p.topic is null)
-      on conflict (singleton) do update set server_started_at = excluded.server_started_at
-      """;
+      """
+          .formatted(ServerIdentity.SQL);
 
-  private static final String FORGET = "delete from read_back";
+  // Only once: a count that has changed stays visible.
+  private static final String RECORD_COUNTS =
+      """
+      update published_position p set partition_count = i.partitions
+      from (
+        select topic, count(*) as partitions
+        from unnest(:topics::text[]) as i(topic)
+        group by topic) i
+      where p.topic = i.topic and p.partition_count is null and %s = :server
+      """
+          .formatted(ServerIdentity.SQL);
+
+  private static final String IS_REFLECTED_NOW = "select " + IS_REFLECTED;
 
   private final JdbcClient client;
+
+  /** What this process has read back last. */
+  private volatile ReflectedServer reflected = ReflectedServer.NONE;
+
+  /** The server that this process has noticed last. */
+  private String server = "";
+
+  /** How often it was another one, or its positions had gone back. */
+  private int noticed;
 
   ReadBackState(JdbcClient client) {
     this.client = client;
@@ -115,16 +149,19 @@ public class ReadBackState {
                   new StoredPositions.Stored(
                       row.getString("topic_id"), row.getLong("next_offset")));
             });
-    return client
-        .sql(SERVER)
+    Map<String, Integer> counts = new HashMap<>();
+    client
+        .sql(FIND_COUNTS)
+        .param("topics", topics.toArray(String[]::new))
         .query(
-            (row, number) ->
-                new State(
-                    positions,
-                    requiredInstant(row, "server_started_at"),
-                    row.getBoolean("complete"),
-                    row.getBoolean("first")))
-        .single();
+            row -> {
+              counts.put(row.getString("topic"), row.getInt("partitions"));
+            });
+    String answering = client.sql(SERVER).query(String.class).single();
+    synchronized (this) {
+      notice(answering, false);
+      return new State(positions, counts, answering, reflected, noticed);
+    }
   }
 
   /** Sets the position of a partition, whatever it was. */
@@ -167,20 +204,45 @@ public class ReadBackState {
   }
 
   /**
-   * Records that the server with that start time reflects everything, unless another server answers
-   * or one of its positions is below its end.
+   * Records which server answers. If it is another one, or its positions have gone back, what was
+   * found before is forgotten, and so is a read-back that has begun: while other servers answered,
+   * decisions may have been published that this one has missed.
    *
-   * @param ends where the output partitions ended after that server had begun to answer
+   * @return whether the server reflects what was published, except for what could not be read
+   */
+  public synchronized boolean notice(String answering, boolean wentBack) {
+    if (wentBack || !answering.equals(server)) {
+      server = answering;
+      noticed++;
+      reflected = ReflectedServer.NONE;
+    }
+    return answering.equals(reflected.identity());
+  }
+
+  /**
+   * Remembers that the server reflects what was published, unless another one answers or was
+   * noticed since, or one of its positions is below its end. What was read once stays read.
+   *
+   * @param begun what the server contained before Kafka was asked for the ends
+   * @param unread the partitions that could not be read
+   * @param partitionCounts the number of partitions of each topic that never had another number
+   * @param ends where the other partitions ended
    * @param topicIds the ids of the topics that the ends belong to, by name
-   * @return whether it was recorded
+   * @return whether it is remembered
    */
   public boolean complete(
-      Instant serverStartedAt, Map<TopicPartition, Long> ends, Map<String, Uuid> topicIds) {
+      State begun,
+      Collection<TopicPartition> unread,
+      Map<String, Integer> partitionCounts,
+      Map<TopicPartition, Long> ends,
+      Map<String, Uuid> topicIds) {
     List<TopicPartition> partitions = List.copyOf(ends.keySet());
-    return client
-            .sql(COMPLETE)
-            .param("serverStartedAt", parameter(serverStartedAt))
-            .param("topics", partitions.stream().map(TopicPartition::topic).toArray(String[]::new))
+    String[] topics = partitions.stream().map(TopicPartition::topic).toArray(String[]::new);
+    boolean reached =
+        client
+            .sql(REACHES_ENDS)
+            .param("server", begun.server())
+            .param("topics", topics)
             .param("partitions", partitions.stream().mapToInt(TopicPartition::partition).toArray())
             .param(
                 "topicIds",
@@ -188,12 +250,48 @@ public class ReadBackState {
                     .map(p -> Objects.requireNonNull(topicIds.get(p.topic())).toString())
                     .toArray(String[]::new))
             .param("ends", partitions.stream().mapToLong(ends::get).toArray())
-            .update()
-        > 0;
+            .query(Boolean.class)
+            .single();
+    if (reached && unread.isEmpty()) {
+      client.sql(RECORD_COUNTS).param("topics", topics).param("server", begun.server()).update();
+    }
+    return reached && remember(begun, unread, partitionCounts);
   }
 
-  /** Forgets for which server everything was read back, so that it is read back again. */
-  public void forget() {
-    client.sql(FORGET).update();
+  private synchronized boolean remember(
+      State begun, Collection<TopicPartition> unread, Map<String, Integer> partitionCounts) {
+    if (begun.noticed() != noticed) {
+      return false;
+    }
+    List<TopicPartition> never = new ArrayList<>(unread);
+    if (begun.server().equals(reflected.identity())) {
+      never.retainAll(reflected.unread());
+    }
+    reflected = new ReflectedServer(begun.server(), never, partitionCounts);
+    return true;
+  }
+
+  /** The server that this process has read back last. */
+  public ReflectedServer reflected() {
+    return reflected;
+  }
+
+  /** That server if it has this identity; otherwise none. */
+  public ReflectedServer reflected(String answering) {
+    ReflectedServer known = reflected;
+    return known.identity().equals(answering) ? known : ReflectedServer.NONE;
+  }
+
+  /**
+   * Returns whether that server answers now and reflects all that was published about the order.
+   */
+  public boolean isReflected(String orderId) {
+    ReflectedServer known = reflected;
+    return known.reflects(orderId)
+        && client
+            .sql(IS_REFLECTED_NOW)
+            .param("reflected", known.identity())
+            .query(Boolean.class)
+            .single();
   }
 }

@@ -14,14 +14,15 @@ class ShardCountMetrics {
   ShardCountMetrics(InputTopics topics, MeterRegistry meters) {
     this.topics = topics;
     Gauge.builder("order.timeout.shards", this, ShardCountMetrics::shards)
-        .description("Number of shards (partitions of the input topics), as last seen")
+        .description(
+            "Number of shards, the greatest number of partitions of the input topics so far")
         .register(meters);
   }
 
   private int shards() {
     InputTopics.Layout layout = topics.layout();
     if (layout != null) {
-      last = layout.partitions();
+      last = layout.shards();
     }
     return last;
   }

@@ -1,8 +1,6 @@
 package io.ordertimeout.orders.platform.kafka;
 
-import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
-
-import java.time.Instant;
+import io.ordertimeout.orders.platform.postgres.ServerIdentity;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -35,13 +33,9 @@ public class StoredPositions {
    * All positions, as one server contains them.
    *
    * @param positions the position of each partition that has one
-   * @param serverStartedAt when the server started; see {@link ReadBackState}
-   * @param readBack whether the server reflects everything that was published before it answered
+   * @param server the {@linkplain ServerIdentity identity} of the server
    */
-  public record Snapshot(
-      Map<TopicPartition, Stored> positions, Instant serverStartedAt, boolean readBack) {}
-
-  private record Server(Instant startedAt, boolean readBack) {}
+  public record Snapshot(Map<TopicPartition, Stored> positions, String server) {}
 
   /**
    * SQL condition: every position has reached the end that is given for its partition, in the topic
@@ -66,9 +60,9 @@ public class StoredPositions {
         :nextOffsets::bigint[])
         as i(topic, partition, topic_id, known, next_offset)
       where p.topic = i.topic and p.partition = i.partition and p.topic_id = i.topic_id
-        and p.next_offset = i.known and %s
+        and p.next_offset = i.known and %s = :server
       """
-          .formatted(ReadBackState.IS_COMPLETE);
+          .formatted(ServerIdentity.SQL);
 
   private static final String BEGIN =
       """
@@ -87,20 +81,20 @@ public class StoredPositions {
   private static final String FIND =
       """
       select p.topic, p.partition, p.topic_id, p.next_offset,
-        pg_postmaster_start_time() as server_started_at, %s as read_back
+        %s as server
       from (select) always
       left join intake_position p on p.topic = any(:topics::text[])
       """
-          .formatted(ReadBackState.IS_COMPLETE);
+          .formatted(ServerIdentity.SQL);
 
   /** SQL query of a text that changes whenever the result of {@link #read} does. */
   public static final String FINGERPRINT =
       """
       select concat_ws(' ', md5(string_agg(p::text, ',' order by p.topic, p.partition)),
-        pg_postmaster_start_time(), bool_and(%s))
+        %s)
       from intake_position p
       """
-          .formatted(ReadBackState.IS_COMPLETE);
+          .formatted(ServerIdentity.SQL);
 
   private final JdbcClient client;
 
@@ -113,12 +107,14 @@ public class StoredPositions {
    *
    * @param nextOffsets the new positions
    * @param known the position of each of these partitions, as the caller knows it
-   * @throws PositionsChangedException if Postgres contains other positions, or has yet to reflect
-   *     what the service has published; the transaction must not be committed
+   * @param server the server that the caller knows
+   * @throws PositionsChangedException if Postgres contains other positions, or another server
+   *     answers, so that the caller's wheels may lack orders; the transaction must not be committed
    */
   public void advance(
       Map<TopicPartition, Long> nextOffsets,
       Map<TopicPartition, Long> known,
+      String server,
       InputTopics.Layout layout) {
     List<TopicPartition> partitions = List.copyOf(nextOffsets.keySet());
     int advanced =
@@ -129,6 +125,7 @@ public class StoredPositions {
             .param("topicIds", partitions.stream().map(p -> id(layout, p)).toArray(String[]::new))
             .param("known", partitions.stream().mapToLong(known::get).toArray())
             .param("nextOffsets", partitions.stream().mapToLong(nextOffsets::get).toArray())
+            .param("server", server)
             .update();
     if (advanced != partitions.size()) {
       throw new PositionsChangedException(partitions);
@@ -172,7 +169,7 @@ public class StoredPositions {
   /** Returns all positions in those topics. */
   public Snapshot read(Collection<String> topics) {
     Map<TopicPartition, Stored> positions = new HashMap<>();
-    List<Server> server =
+    List<String> server =
         client
             .sql(FIND)
             .param("topics", topics.toArray(String[]::new))
@@ -184,11 +181,10 @@ public class StoredPositions {
                         new TopicPartition(topic, row.getInt("partition")),
                         new Stored(row.getString("topic_id"), row.getLong("next_offset")));
                   }
-                  return new Server(
-                      requiredInstant(row, "server_started_at"), row.getBoolean("read_back"));
+                  return row.getString("server");
                 })
             .list();
-    return new Snapshot(positions, server.get(0).startedAt(), server.get(0).readBack());
+    return new Snapshot(positions, server.get(0));
   }
 
   /** Returns the id of the partition's topic, as it is stored. */

@@ -109,6 +109,14 @@ public class TopicCheck {
           count,
           earlierCounts);
     }
+    if (layout.shards() > count) {
+      log.warn(
+          "The shards from {} to {} have no partition any more; the owner of partition n serves each"
+              + " whose number modulo {} is n",
+          count,
+          layout.shards() - 1,
+          count);
+    }
     return layout;
   }
 
