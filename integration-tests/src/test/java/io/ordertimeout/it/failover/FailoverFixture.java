@@ -179,4 +179,21 @@ abstract class FailoverFixture {
         .as("holds")
         .isZero();
   }
+
+  /** Cancels a pending order and returns the first publication of that. */
+  PublishedEvent cancel(String orderId) {
+    Deadlines.passNow(database(), orderId);
+    return outcomes().awaitCancelled(orderId);
+  }
+
+  /** Waits until Postgres reflects all that was published. */
+  void awaitReflected() {
+    awaitPositions("published_position", scenario().kafka().ends(cancellations()));
+  }
+
+  /** The partitions of the published cancellations. */
+  List<TopicPartition> cancellations() {
+    return Scenario.partitions(List.of(scenario().topics().cancelled()));
+  }
+}
 }

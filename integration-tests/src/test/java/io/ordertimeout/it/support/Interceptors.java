@@ -4,6 +4,7 @@ import java.util.Objects;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.kafka.core.ConsumerFactory;
@@ -50,6 +51,17 @@ public final class Interceptors {
   /** Wraps the Kafka producers. */
   public static BeanPostProcessor producers(MethodInterceptor interceptor) {
     return made(ProducerFactory.class, Producer.class, interceptor);
+  }
+
+  /** Wraps what the Kafka producers send to a topic. */
+  public static BeanPostProcessor sends(String topic, MethodInterceptor interceptor) {
+    return producers(
+        call ->
+            call.getMethod().getName().equals("send")
+                    && call.getArguments()[0] instanceof ProducerRecord<?, ?> record
+                    && record.topic().equals(topic)
+                ? interceptor.invoke(call)
+                : call.proceed());
   }
 
   /** Wraps the Kafka consumers. */
