@@ -196,4 +196,3 @@ abstract class FailoverFixture {
     return Scenario.partitions(List.of(scenario().topics().cancelled()));
   }
 }
-}

@@ -72,7 +72,9 @@ public final class Outcomes implements AutoCloseable {
     }
   }
 
-  /** The consumer's own position also passes records that were deleted before it could read them. */
+  /**
+   * The consumer's own position also passes records that were deleted before it could read them.
+   */
   private void notePosition(TopicPartition partition) {
     try {
       positions.put(partition, consumer.position(partition, Duration.ZERO));
