@@ -10,6 +10,7 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.ZoneId;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -186,6 +187,7 @@ public record OrderTimeoutProperties(
    * @param encodings how the values of each topic are encoded
    * @param deserializer what the classes among the encodings need
    * @param formats how the values of each topic contain their events
+   * @param zones the zones of times that are stated without one
    * @param types how an event's type is determined, if not by its topic
    * @param fields names of the fields of the incoming events
    */
@@ -203,6 +205,7 @@ public record OrderTimeoutProperties(
       @Valid @DefaultValue Encodings encodings,
       @Valid @DefaultValue Deserializer deserializer,
       @Valid @DefaultValue Formats formats,
+      @DefaultValue Zones zones,
       @Valid @DefaultValue Types types,
       @Valid @DefaultValue Fields fields) {}
 
@@ -303,6 +306,18 @@ public record OrderTimeoutProperties(
       @DefaultValue("plain") Format created,
       @DefaultValue("plain") Format paid,
       @DefaultValue("plain") Format closed) {}
+
+  /**
+   * The zones of times that the input topics state without one, such as those of columns of type
+   * timestamp or DATETIME. Without a zone, such a time is unusable.
+   *
+   * @param created zone of local times in the topic of created orders, such as America/Los_Angeles,
+   *     -08:00 or UTC; without one, an order with such a time is a dead letter
+   * @param paid zone of local times in the topic of payments; without one, such a time is replaced
+   * @param closed zone of local times in the topic of orders closed elsewhere; without one, such a
+   *     time is replaced
+   */
+  public record Zones(@Nullable ZoneId created, @Nullable ZoneId paid, @Nullable ZoneId closed) {}
 
   /** How a record contains its event. */
   public enum Format {

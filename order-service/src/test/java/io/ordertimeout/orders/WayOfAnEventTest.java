@@ -45,6 +45,7 @@ class WayOfAnEventTest {
           "audit",
           "platform.tracing",
           "platform.avro",
+          "platform.values",
           "platform.kafka",
           "platform.postgres",
           "platform.monitoring");

@@ -156,9 +156,9 @@ class RejectedRowIT {
       pay("paid-before-it-was-created", "Obj avro");
       Instant deadline = Scenario.in(Duration.ofSeconds(4));
       scenario.create("paid-unreadably", 0, deadline);
-      scenario.create("paid-by-tombstone", 0, deadline);
+      scenario.create("paid-by-an-empty-value", 0, deadline);
       pay("paid-unreadably", "{\"order_id\":\"paid-unreadably\"}");
-      RecordMetadata last = pay("paid-by-tombstone", null);
+      RecordMetadata last = pay("paid-by-an-empty-value", "");
       assertThat(Instant.ofEpochMilli(last.timestamp())).as("the last payment").isBefore(deadline);
       createAmongOthers("paid-before-it-was-created", deadline);
 
@@ -174,7 +174,7 @@ class RejectedRowIT {
 
       scenario.shop().paid("paid-unreadably", "readable");
       scenario.awaitState("paid-unreadably", "PAID");
-      assertThat(database.state("paid-by-tombstone")).isEqualTo("PENDING");
+      assertThat(database.state("paid-by-an-empty-value")).isEqualTo("PENDING");
       assertThat(database.state("paid-before-it-was-created")).isEqualTo("PENDING");
     }
   }

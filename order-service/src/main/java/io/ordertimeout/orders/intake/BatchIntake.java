@@ -91,14 +91,11 @@ class BatchIntake {
   /**
    * A record that becomes a dead letter.
    *
-   * @param parked the order that is parked because of it, if any
-   * @param reason why the order is parked
+   * @param parked the orders that are parked because of it
+   * @param reason why they are parked
    */
   private record Faulty(
-      ConsumerRecord<byte[], byte[]> record,
-      String fault,
-      @Nullable String parked,
-      String reason) {}
+      ConsumerRecord<byte[], byte[]> record, String fault, Set<String> parked, String reason) {}
 
   private final EventDecoder decoder;
   private final OrderTraces traces;
@@ -231,22 +228,23 @@ class BatchIntake {
       throws InterruptedException {
     List<Event> events = new ArrayList<>();
     List<Faulty> faulty = new ArrayList<>();
-    int replacedFields = 0;
+    List<String> replacedFields = new ArrayList<>();
     int ignored = 0;
     for (Decoded each : batch) {
       ConsumerRecord<byte[], byte[]> record = each.record();
       DecodedRecord decoded = each.result();
       if (decoded instanceof DecodedRecord.Created created) {
         events.add(new Event(record, decoded, span(created.order(), record)));
+        replacedFields.addAll(created.replacedFields());
       } else if (decoded instanceof DecodedRecord.Settled settled) {
         events.add(new Event(record, decoded, null));
-        replacedFields += settled.replacedFields();
+        replacedFields.addAll(settled.replacedFields());
         if (settled.fault() != null) {
-          faulty.add(new Faulty(record, settled.fault(), null, ""));
+          faulty.add(new Faulty(record, settled.fault(), Set.of(), ""));
         }
       } else if (decoded instanceof DecodedRecord.Undecodable undecodable) {
         faulty.add(
-            new Faulty(record, undecodable.fault(), undecodable.orderInDoubt(), UNDECODABLE));
+            new Faulty(record, undecodable.fault(), undecodable.ordersInDoubt(), UNDECODABLE));
       } else {
         ignored++;
       }
@@ -276,7 +274,7 @@ class BatchIntake {
       transactions.executeWithoutResult(
           status -> positions.advance(reached, offsets, server, layout));
     }
-    metrics.countReplacedFields(replacedFields);
+    metrics.countReplaced(replacedFields);
     metrics.countIgnored(ignored);
     return heldBack;
   }
@@ -289,11 +287,11 @@ class BatchIntake {
   private void park(List<Faulty> faulty) {
     Map<Integer, Map<String, Set<String>>> inDoubt = new TreeMap<>();
     for (Faulty letter : faulty) {
-      if (letter.parked() != null) {
+      if (!letter.parked().isEmpty()) {
         inDoubt
             .computeIfAbsent(letter.record().partition(), shard -> new TreeMap<>())
             .computeIfAbsent(letter.reason(), reason -> new TreeSet<>())
-            .add(letter.parked());
+            .addAll(letter.parked());
       }
     }
     inDoubt.forEach(
@@ -424,12 +422,12 @@ class BatchIntake {
     String fault = "Postgres rejected it: " + Printable.of(rejection);
     OrderSettled settled = event.settled();
     return settled == null
-        ? new Faulty(event.record(), fault + "; the order is not watched", null, "")
+        ? new Faulty(event.record(), fault + "; the order is not watched", Set.of(), "")
         // The order may have been paid, so it must not be cancelled.
         : new Faulty(
             event.record(),
             fault + "; its order is parked, so not cancelled",
-            settled.orderId(),
+            Set.of(settled.orderId()),
             fault);
   }
 

@@ -2,12 +2,14 @@ package io.ordertimeout.orders.intake;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.deadline.Outcome;
 import io.ordertimeout.orders.deadline.StoredBatch;
 import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
 import io.ordertimeout.orders.platform.monitoring.AmountMetrics;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.springframework.stereotype.Component;
 
 /** Metrics of the events read, counted once they are stored. Thread-safe. */
@@ -21,12 +23,15 @@ class IntakeMetrics {
   private final MeterRegistry meters;
   private final Counter conflicts;
   private final Counter misplaced;
-  private final Counter replacedFields;
   private final Counter ignored;
   private final ActivityCounters activity;
   private final AmountMetrics amounts;
 
-  IntakeMetrics(MeterRegistry meters, ActivityCounters activity, AmountMetrics amounts) {
+  IntakeMetrics(
+      MeterRegistry meters,
+      ActivityCounters activity,
+      AmountMetrics amounts,
+      OrderTimeoutProperties properties) {
     this.meters = meters;
     this.activity = activity;
     this.amounts = amounts;
@@ -38,12 +43,6 @@ class IntakeMetrics {
         Counter.builder("order.timeout.misplaced.events")
             .description(
                 "Payments and closings that were read from a different partition than their order")
-            .register(meters);
-    this.replacedFields =
-        Counter.builder("order.timeout.replaced.fields")
-            .description(
-                "Unusable fields of payments and closings, and unusable record timestamps in place of"
-                    + " missing times, that were replaced")
             .register(meters);
     this.ignored =
         Counter.builder("order.timeout.ignored.records")
@@ -57,6 +56,16 @@ class IntakeMetrics {
       }
     }
     EVENT_TYPES.forEach(this::deadLetters);
+    OrderTimeoutProperties.Fields names = properties.intake().fields();
+    Stream.of(
+            names.channel(),
+            names.paymentMethod(),
+            names.amount(),
+            names.paymentId(),
+            names.paidAt(),
+            names.closedAt(),
+            names.reason())
+        .forEach(this::replacedFields);
   }
 
   void count(StoredBatch batch) {
@@ -79,8 +88,17 @@ class IntakeMetrics {
     deadLetters(event).increment();
   }
 
-  void countReplacedFields(int count) {
-    replacedFields.increment(count);
+  void countReplaced(List<String> fields) {
+    fields.forEach(field -> replacedFields(field).increment());
+  }
+
+  private Counter replacedFields(String field) {
+    return Counter.builder("order.timeout.replaced.fields")
+        .description(
+            "Unusable fields that were left out or replaced, and unusable record timestamps in"
+                + " place of missing times")
+        .tag("field", field)
+        .register(meters);
   }
 
   void countIgnored(int count) {

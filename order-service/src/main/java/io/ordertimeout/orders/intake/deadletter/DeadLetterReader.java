@@ -368,7 +368,7 @@ public class DeadLetterReader {
       return settled.event().orderId();
     }
     return decoded instanceof DecodedRecord.Undecodable undecodable
-        ? undecodable.orderInDoubt()
+        ? undecodable.ordersInDoubt().stream().findFirst().orElse(null)
         : null;
   }
 

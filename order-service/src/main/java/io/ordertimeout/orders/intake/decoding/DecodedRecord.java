@@ -2,6 +2,7 @@ package io.ordertimeout.orders.intake.decoding;
 
 import io.ordertimeout.orders.deadline.OrderCreated;
 import io.ordertimeout.orders.deadline.OrderSettled;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The result of decoding a record. */
@@ -11,8 +12,9 @@ public sealed interface DecodedRecord {
    * A created order.
    *
    * @param order the order
+   * @param replacedFields the unusable fields for display that were left out
    */
-  record Created(OrderCreated order) implements DecodedRecord {}
+  record Created(OrderCreated order, Set<String> replacedFields) implements DecodedRecord {}
 
   /**
    * A payment or closing. If it has a fault it is both applied, because its order must not be
@@ -20,9 +22,9 @@ public sealed interface DecodedRecord {
    *
    * @param event the payment or closing
    * @param fault why it is also a dead letter; null if it is not
-   * @param replacedFields number of unusable fields that were replaced
+   * @param replacedFields the unusable fields that were replaced or left out
    */
-  record Settled(OrderSettled event, @Nullable String fault, int replacedFields)
+  record Settled(OrderSettled event, @Nullable String fault, Set<String> replacedFields)
       implements DecodedRecord {}
 
   /** A record without an event that matters, such as the deletion of a row. */
@@ -32,8 +34,8 @@ public sealed interface DecodedRecord {
    * A record without a usable event: a dead letter.
    *
    * @param fault why
-   * @param orderInDoubt the id of an order that the record may have paid or closed, known from its
-   *     key; null if there is none
+   * @param ordersInDoubt the ids of the orders that the record may have paid or closed, as far as
+   *     they are known: that of its key, and those of a record with several
    */
-  record Undecodable(String fault, @Nullable String orderInDoubt) implements DecodedRecord {}
+  record Undecodable(String fault, Set<String> ordersInDoubt) implements DecodedRecord {}
 }

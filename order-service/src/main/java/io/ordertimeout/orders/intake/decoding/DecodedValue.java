@@ -8,5 +8,6 @@ import tools.jackson.databind.JsonNode;
  *
  * @param tree its content
  * @param type the full name of its schema, if it is a record of Avro
+ * @param isTyped whether its producer's schema tells what its numbers mean
  */
-record DecodedValue(JsonNode tree, @Nullable String type) {}
+record DecodedValue(JsonNode tree, @Nullable String type, boolean isTyped) {}

@@ -33,6 +33,8 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class DeserializedValues implements ValueDecoder {
 
+  private static final JsonMapper JSON = JsonMapper.builder().build();
+
   private final Deserializer<?> deserializer;
   private final ClassLoader classes;
 
@@ -108,7 +110,7 @@ final class DeserializedValues implements ValueDecoder {
   }
 
   @Override
-  public DecodedValue decode(String topic, Headers headers, byte[] value, JsonMapper json)
+  public DecodedValue decode(String topic, Headers headers, byte[] value)
       throws UnusableRecordException {
     try {
       Object result;
@@ -116,7 +118,7 @@ final class DeserializedValues implements ValueDecoder {
         result = with(classes, () -> deserializer.deserialize(topic, headers, value));
       }
       String type = result instanceof IndexedRecord avro ? avro.getSchema().getFullName() : null;
-      return new DecodedValue(tree(result, json), type);
+      return new DecodedValue(tree(result), type, true);
     } catch (RuntimeException | StackOverflowError e) {
       if (isOutage(e)) {
         throw new DeserializerOutageException(e);
@@ -127,7 +129,7 @@ final class DeserializedValues implements ValueDecoder {
     }
   }
 
-  private static JsonNode tree(@Nullable Object result, JsonMapper json)
+  private static JsonNode tree(@Nullable Object result)
       throws UnusableRecordException, UnusableAvroException {
     if (result == null) {
       throw new UnusableRecordException("the value is deserialized to null");
@@ -136,14 +138,14 @@ final class DeserializedValues implements ValueDecoder {
       return node;
     }
     if (result instanceof byte[] bytes) {
-      return ValueDecoder.json(bytes, json);
+      return JsonTree.parse(bytes);
     }
     // A tree of Jackson 2 is written as JSON by its toString().
     if (result instanceof CharSequence
         || result instanceof com.fasterxml.jackson.databind.JsonNode) {
-      return ValueDecoder.json(RecordFormat.utf8(result.toString()), json);
+      return JsonTree.parse(RecordFormat.utf8(result.toString()));
     }
-    return result instanceof IndexedRecord avro ? AvroDecoder.tree(avro) : json.valueToTree(result);
+    return result instanceof IndexedRecord avro ? AvroDecoder.tree(avro) : JSON.valueToTree(result);
   }
 
   /** Whether a failure is not due to the value. */

@@ -5,26 +5,31 @@ import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Times that are counted from 1970, in units that differ by the type of a column: seconds,
- * milliseconds, microseconds or nanoseconds. From 1973 to 5138, the number alone tells the unit.
+ * Times that are counted from 1970, in units that nobody states: seconds, milliseconds,
+ * microseconds or nanoseconds. From 2000 to 2999, the number alone tells the unit: no number is
+ * such a time in two of them.
  */
 final class EpochTime {
 
-  private static final long LEAST = 100_000_000L;
+  private static final long FIRST = Instant.parse("2000-01-01T00:00:00Z").getEpochSecond();
+  private static final long END = Instant.parse("3000-01-01T00:00:00Z").getEpochSecond();
   private static final long THOUSAND = 1_000L;
 
   private EpochTime() {}
 
   /** Returns the time; null if the number is none of that range in any unit. */
   static @Nullable Instant of(long number) {
-    long least = LEAST;
+    long perSecond = 1;
     for (ChronoUnit unit :
-        new ChronoUnit[] {ChronoUnit.SECONDS, ChronoUnit.MILLIS, ChronoUnit.MICROS}) {
-      if (number >= least && number / THOUSAND < least) {
+        new ChronoUnit[] {
+          ChronoUnit.SECONDS, ChronoUnit.MILLIS, ChronoUnit.MICROS, ChronoUnit.NANOS
+        }) {
+      long seconds = Math.floorDiv(number, perSecond);
+      if (seconds >= FIRST && seconds < END) {
         return Instant.EPOCH.plus(number, unit);
       }
-      least *= THOUSAND;
+      perSecond *= THOUSAND;
     }
-    return number >= least ? Instant.EPOCH.plus(number, ChronoUnit.NANOS) : null;
+    return null;
   }
 }

@@ -38,7 +38,7 @@ public class EventCheck {
    * @param policy what set the deadline
    * @param paymentId the id of a payment
    * @param at when the order was created, paid or closed
-   * @param replacedFields number of unusable fields that are replaced
+   * @param replacedFields number of unusable fields that are replaced or left out
    * @param fault why it is, or is also, a dead letter
    */
   public record Outcome(
@@ -114,7 +114,7 @@ public class EventCheck {
           order.policy(),
           null,
           order.createdAt(),
-          0,
+          created.replacedFields().size(),
           null);
     }
     if (decoded instanceof DecodedRecord.Settled settled) {
@@ -123,7 +123,7 @@ public class EventCheck {
     if (decoded instanceof DecodedRecord.Undecodable undecodable) {
       return new Outcome(
           Result.DEAD_LETTER,
-          undecodable.orderInDoubt(),
+          undecodable.ordersInDoubt().stream().findFirst().orElse(null),
           null,
           null,
           null,
@@ -153,7 +153,7 @@ public class EventCheck {
         null,
         paymentId,
         at,
-        settled.replacedFields(),
+        settled.replacedFields().size(),
         settled.fault());
   }
 }

@@ -1,10 +1,13 @@
 package io.ordertimeout.orders.intake.decoding;
 
+import static java.util.stream.Collectors.joining;
+
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.OrderTimeoutProperties.Encodings;
 import io.ordertimeout.orders.OrderTimeoutProperties.Format;
 import io.ordertimeout.orders.OrderTimeoutProperties.Formats;
 import io.ordertimeout.orders.OrderTimeoutProperties.WatermarkScope;
+import io.ordertimeout.orders.OrderTimeoutProperties.Zones;
 import io.ordertimeout.orders.deadline.OrderCreated;
 import io.ordertimeout.orders.deadline.OrderSettled;
 import io.ordertimeout.orders.platform.avro.AvroDecoder;
@@ -12,17 +15,17 @@ import io.ordertimeout.orders.platform.avro.SchemaRegistryUnavailableException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.errors.RetriableException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
-import tools.jackson.core.StreamReadConstraints;
-import tools.jackson.core.json.JsonFactory;
-import tools.jackson.databind.DeserializationFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Decodes records into events. A record that cannot be decoded is returned as a dead letter with
@@ -33,8 +36,10 @@ import tools.jackson.databind.json.JsonMapper;
 public final class EventDecoder {
 
   static final int MAX_ORDER_ID = 128;
+  private static final int MAX_TEXT = 256;
   private static final int MAX_PAYMENT_ID = 256;
   private static final int MAX_REASON = 1_024;
+  private static final int MAX_NAMED = 3;
 
   private static final DecodedRecord IGNORED = new DecodedRecord.Ignored();
 
@@ -44,13 +49,10 @@ public final class EventDecoder {
    * @param format how the value contains the event
    * @param encoding how the value is encoded
    * @param values decodes the value
+   * @param zone the zone of times that are stated without one, if it is known
    */
-  private record TopicFormat(RecordFormat format, String encoding, ValueDecoder values) {
-
-    /** Whether ids may be numbers, and times be counted from 1970, whatever the format. */
-    boolean isTyped() {
-      return !encoding.equals(Encodings.JSON);
-    }
+  private record TopicFormat(
+      RecordFormat format, String encoding, ValueDecoder values, @Nullable ZoneId zone) {
 
     boolean isConnect() {
       return format == RecordFormat.DEBEZIUM || format == RecordFormat.OUTBOX;
@@ -65,30 +67,13 @@ public final class EventDecoder {
   private final boolean isKeyTheOrderId;
   private final PaymentDeadlines deadlines;
   private final ValueDecoders decoders;
-  private final JsonMapper json =
-      JsonMapper.builder(
-              JsonFactory.builder()
-                  .streamReadConstraints(
-                      StreamReadConstraints.builder()
-                          .maxNestingDepth(32)
-                          .maxNumberLength(100)
-                          .maxNameLength(1_000)
-                          .build())
-                  .build())
-          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-          .build();
-
-  // Keeps every digit of an amount. Payments and closings have no amount, so they are parsed
-  // without it: then no number in them, however large, makes them unusable.
-  private final JsonMapper exactJson =
-      json.rebuild().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS).build();
 
   EventDecoder(
       OrderTimeoutProperties properties, PaymentDeadlines deadlines, ValueDecoders decoders) {
     this.topics = properties.topics();
     this.decoders = decoders;
-    this.formats = formats(properties.intake().formats(), properties.intake().encodings());
-    this.unknown = format(Format.PLAIN, Encodings.JSON);
+    this.formats = formats(properties.intake());
+    this.unknown = format(Format.PLAIN, Encodings.JSON, null);
     this.names = properties.intake().fields();
     this.types = new EventTypes(topics, properties.intake().types());
     this.isKeyTheOrderId = properties.expiry().watermarkScope() == WatermarkScope.SHARD;
@@ -108,18 +93,13 @@ public final class EventDecoder {
     TopicFormat format = format(record);
     EventKind kind = types.ofTopic(record.topic());
     try {
-      ExtractedEvent extracted = extract(record, format, kind);
+      ExtractedEvent extracted = format.format.extract(record, format.values);
       if (extracted != null && kind == null) {
         kind = types.of(record, extracted);
-        extracted = kind == EventKind.CREATED ? extract(record, format, kind) : extracted;
       }
       return extracted == null || kind == null
           ? IGNORED
-          : decode(
-              record,
-              kind,
-              new EventFields(extracted.event(), extracted.isRow() || format.isTyped()),
-              now);
+          : decode(record, kind, new EventFields(extracted, format.zone), now);
     } catch (UnusableRecordException e) {
       return unusable(record, kind, String.valueOf(e.getMessage()));
     }
@@ -145,18 +125,16 @@ public final class EventDecoder {
     }
   }
 
-  private @Nullable ExtractedEvent extract(
-      ConsumerRecord<byte @Nullable [], byte @Nullable []> record,
-      TopicFormat format,
-      @Nullable EventKind kind)
-      throws UnusableRecordException {
-    return format.format.extract(
-        record, format.values, kind == EventKind.CREATED ? exactJson : json);
-  }
-
   private DecodedRecord decode(
       ConsumerRecord<byte @Nullable [], ?> record, EventKind kind, EventFields fields, Instant now)
       throws UnusableRecordException {
+    List<String> candidates = fields.candidates(names.orderId());
+    if (!candidates.isEmpty()) {
+      String ids =
+          candidates.stream().limit(MAX_NAMED).map(EventFields::excerpt).collect(joining(", "));
+      String fault = names.orderId() + " appears more than once: " + ids;
+      return unusable(record, kind, Printable.of(fault), candidates);
+    }
     String orderId = fields.text(names.orderId(), MAX_ORDER_ID);
     if (orderId == null) {
       throw new UnusableRecordException(names.orderId() + " is missing");
@@ -165,42 +143,65 @@ public final class EventDecoder {
     if (kind == EventKind.CREATED) {
       // The watermark of another partition does not cover the order's payment.
       return keyFault == null
-          ? new DecodedRecord.Created(created(record, fields, orderId, now))
-          : new DecodedRecord.Undecodable(keyFault + "; the order is not watched", null);
+          ? created(record, fields, orderId, now)
+          : new DecodedRecord.Undecodable(keyFault + "; the order is not watched", Set.of());
     }
     Instant recordedAt = RecordTime.of(record, now);
     return settled(record, kind, recordedAt, new LenientFields(fields, now), orderId, keyFault);
   }
 
   /** The formats by topic; that of created orders applies to a topic that they share. */
-  private Map<String, TopicFormat> formats(Formats configured, Encodings encodings) {
+  private Map<String, TopicFormat> formats(OrderTimeoutProperties.Intake intake) {
+    Formats configured = intake.formats();
+    Encodings encodings = intake.encodings();
+    Zones zones = intake.zones();
     Map<String, TopicFormat> byTopic = new HashMap<>();
-    byTopic.put(topics.closed(), format(configured.closed(), encodings.closed()));
-    byTopic.put(topics.paid(), format(configured.paid(), encodings.paid()));
-    byTopic.put(topics.created(), format(configured.created(), encodings.created()));
+    byTopic.put(topics.closed(), format(configured.closed(), encodings.closed(), zones.closed()));
+    byTopic.put(topics.paid(), format(configured.paid(), encodings.paid(), zones.paid()));
+    byTopic.put(
+        topics.created(), format(configured.created(), encodings.created(), zones.created()));
     return byTopic;
   }
 
-  private TopicFormat format(Format format, String encoding) {
-    return new TopicFormat(RecordFormat.valueOf(format.name()), encoding, decoders.of(encoding));
+  private TopicFormat format(Format format, String encoding, @Nullable ZoneId zone) {
+    return new TopicFormat(
+        RecordFormat.valueOf(format.name()), encoding, decoders.of(encoding), zone);
   }
 
   private TopicFormat format(ConsumerRecord<?, ?> record) {
     return formats.getOrDefault(record.topic(), unknown);
   }
 
+  private DecodedRecord unusable(
+      ConsumerRecord<byte @Nullable [], ?> record, @Nullable EventKind kind, String fault) {
+    return unusable(record, kind, fault, List.of());
+  }
+
   /**
    * Even if a payment or closing cannot be decoded, its key identifies the order.
    *
    * @param kind what the record tells; null if it may be anything
+   * @param candidates the orders that it may be about, whatever its key
    */
   private DecodedRecord unusable(
-      ConsumerRecord<byte @Nullable [], ?> record, @Nullable EventKind kind, String fault) {
-    String orderId = kind == EventKind.CREATED ? null : orderIdOfKey(record);
-    return orderId == null
-        ? new DecodedRecord.Undecodable(fault, null)
-        : new DecodedRecord.Undecodable(
-            fault + "; the order of its key is parked, so not cancelled", orderId);
+      ConsumerRecord<byte @Nullable [], ?> record,
+      @Nullable EventKind kind,
+      String fault,
+      List<String> candidates) {
+    if (kind == EventKind.CREATED) {
+      return new DecodedRecord.Undecodable(fault, Set.of());
+    }
+    Set<String> inDoubt = new TreeSet<>();
+    String orderId = orderIdOfKey(record);
+    if (orderId != null) {
+      inDoubt.add(orderId);
+    }
+    candidates.stream().filter(RecordKey::isUsable).forEach(inDoubt::add);
+    String parked =
+        candidates.isEmpty()
+            ? "; the order of its key is parked, so not cancelled"
+            : "; the orders of these ids are parked, so not cancelled";
+    return new DecodedRecord.Undecodable(inDoubt.isEmpty() ? fault : fault + parked, inDoubt);
   }
 
   private @Nullable String orderIdOfKey(ConsumerRecord<byte @Nullable [], ?> record) {
@@ -213,7 +214,7 @@ public final class EventDecoder {
         return null;
       }
     }
-    return RecordKey.orderId(key, format.isConnect(), json);
+    return RecordKey.orderId(key, format.isConnect());
   }
 
   private @Nullable String keyFault(ConsumerRecord<byte @Nullable [], ?> record, String orderId) {
@@ -230,32 +231,35 @@ public final class EventDecoder {
     return same ? null : "the key is not the order id";
   }
 
-  private OrderCreated created(
+  private DecodedRecord created(
       ConsumerRecord<?, ?> record, EventFields fields, String orderId, Instant now)
       throws UnusableRecordException {
-    Instant stated = fields.instant(names.createdAt());
+    Instant stated = fields.eventTime(names.createdAt());
     Instant createdAt = stated == null ? RecordTime.of(record, now) : stated;
     if (createdAt == null) {
       throw new UnusableRecordException(
           "%s is missing, and the record's timestamp is unusable: %s"
               .formatted(names.createdAt(), Instant.ofEpochMilli(record.timestamp())));
     }
-    String channel = fields.text(names.channel());
-    String paymentMethod = fields.text(names.paymentMethod());
-    Instant payBy = fields.instant(names.payBy());
+    LenientFields lenient = new LenientFields(fields, now);
+    String channel = lenient.textOrNull(names.channel(), MAX_TEXT);
+    String paymentMethod = lenient.textOrNull(names.paymentMethod(), MAX_TEXT);
+    Instant payBy = fields.payBy(names.payBy());
     Duration timeout = fields.duration(names.timeout());
     PaymentDeadlines.PaymentDeadline deadline =
         deadlines.of(createdAt, stated != null, now, payBy, timeout, channel, paymentMethod);
-    return new OrderCreated(
-        orderId,
-        record.partition(),
-        createdAt,
-        deadline.deadline(),
-        deadline.policy(),
-        channel,
-        paymentMethod,
-        fields.amount(names.amount(), names.currency()),
-        null);
+    OrderCreated order =
+        new OrderCreated(
+            orderId,
+            record.partition(),
+            createdAt,
+            deadline.deadline(),
+            deadline.policy(),
+            channel,
+            paymentMethod,
+            lenient.amountOrNull(names.amount(), names.currency()),
+            null);
+    return new DecodedRecord.Created(order, lenient.replaced());
   }
 
   private DecodedRecord settled(
@@ -266,14 +270,14 @@ public final class EventDecoder {
       String orderId,
       @Nullable String keyFault) {
     // Any timestamp is accepted: rejecting a payment could cancel a paid order.
-    Instant recordedAt = usableTime == null ? fields.now : usableTime;
+    Instant recordedAt = usableTime == null ? fields.now() : usableTime;
     OrderSettled event;
     if (kind == EventKind.PAID) {
       String paymentId = fields.textOrElse(names.paymentId(), MAX_PAYMENT_ID, position(record));
-      Instant paidAt = fields.instantOrElse(names.paidAt(), usableTime);
+      Instant paidAt = fields.timeOrElse(names.paidAt(), usableTime);
       event = new OrderSettled.Paid(orderId, record.partition(), recordedAt, paymentId, paidAt);
     } else {
-      Instant closedAt = fields.instantOrElse(names.closedAt(), usableTime);
+      Instant closedAt = fields.timeOrElse(names.closedAt(), usableTime);
       String reason = fields.textOrNull(names.reason(), MAX_REASON);
       event = new OrderSettled.Closed(orderId, record.partition(), recordedAt, closedAt, reason);
     }
@@ -283,57 +287,5 @@ public final class EventDecoder {
 
   private static String position(ConsumerRecord<?, ?> record) {
     return record.topic() + "-" + record.partition() + "-" + record.offset();
-  }
-
-  /** Fields whose unusable values are replaced and counted. */
-  private static final class LenientFields {
-
-    private final EventFields fields;
-    private final Instant now;
-    private int replaced;
-
-    LenientFields(EventFields fields, Instant now) {
-      this.fields = fields;
-      this.now = Micros.roundUp(now);
-    }
-
-    @Nullable String textOrNull(String field, int maxLength) {
-      try {
-        return fields.text(field, maxLength);
-      } catch (UnusableRecordException e) {
-        replaced++;
-        return null;
-      }
-    }
-
-    String textOrElse(String field, int maxLength, String replacement) {
-      String text = textOrNull(field, maxLength);
-      return text == null ? replacement : text;
-    }
-
-    /**
-     * A stated time, or that of the record, or the time of the intake, which is never too early.
-     *
-     * @param recordedAt the time of the record; null if it is unusable
-     */
-    Instant instantOrElse(String field, @Nullable Instant recordedAt) {
-      try {
-        Instant time = fields.instant(field);
-        if (time != null && Micros.isInRange(time)) {
-          return time;
-        }
-        if (time == null && recordedAt != null) {
-          return recordedAt;
-        }
-      } catch (UnusableRecordException e) {
-        // Replaced below, like a time that is out of bounds.
-      }
-      replaced++;
-      return recordedAt == null ? now : recordedAt;
-    }
-
-    int replaced() {
-      return replaced;
-    }
   }
 }

@@ -63,8 +63,11 @@ final class EventTypes {
     } else if (from.startsWith(HEADER)) {
       type = RecordFormat.header(record, from.substring(HEADER.length()));
     } else {
-      JsonNode event = extracted.event();
-      JsonNode node = from.startsWith("/") ? event.at(from) : event.path(from);
+      JsonNode node = JsonTree.at(extracted.event(), from);
+      Unclear unclear = Unclear.of(node);
+      if (unclear != null) {
+        throw new UnusableRecordException("its type " + from + " " + unclear.fault());
+      }
       type = node.isValueNode() && !node.isNull() ? node.asString() : null;
     }
     if (type == null) {

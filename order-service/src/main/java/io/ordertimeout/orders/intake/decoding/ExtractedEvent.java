@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.intake.decoding;
 
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -8,7 +9,22 @@ import tools.jackson.databind.JsonNode;
  *
  * @param event the event, a JSON object
  * @param type the event's type, where the format has a place for it
- * @param isRow whether the event is a row of a table, whose ids may be numbers and whose times may
- *     be counted from 1970
+ * @param isTyped whether a schema or the format tells that ids may be numbers, and times be counted
+ *     from 1970
+ * @param row where the event is a row of a table and no schema tells whether its times have a zone;
+ *     null otherwise
  */
-record ExtractedEvent(JsonNode event, @Nullable String type, boolean isRow) {}
+record ExtractedEvent(
+    JsonNode event, @Nullable String type, boolean isTyped, @Nullable RowWithoutSchema row) {
+
+  ExtractedEvent(JsonNode event, @Nullable String type, boolean isTyped) {
+    this(event, type, isTyped, null);
+  }
+
+  /**
+   * A row without a schema.
+   *
+   * @param insertedAt when it was inserted; null if it was not, or if nobody says when
+   */
+  record RowWithoutSchema(@Nullable Instant insertedAt) {}
+}

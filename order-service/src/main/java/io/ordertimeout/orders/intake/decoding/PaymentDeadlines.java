@@ -90,7 +90,8 @@ final class PaymentDeadlines {
     return new PaymentDeadline(deadline, policy);
   }
 
+  /** Producers and policies may differ in case: a policy that never matches would be worse. */
   private static boolean matches(@Nullable String wanted, @Nullable String actual) {
-    return wanted == null || wanted.equals(actual);
+    return wanted == null || wanted.equalsIgnoreCase(actual);
   }
 }

@@ -1,12 +1,13 @@
 package io.ordertimeout.orders.intake.decoding;
 
+import io.ordertimeout.orders.intake.decoding.ExtractedEvent.RowWithoutSchema;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /** How records contain events. */
 enum RecordFormat {
@@ -14,13 +15,9 @@ enum RecordFormat {
   /** The value is the event; the type of a record of Avro is the full name of its schema. */
   PLAIN {
     @Override
-    @Nullable ExtractedEvent extract(
-        ConsumerRecord<byte @Nullable [], byte @Nullable []> record,
-        ValueDecoder values,
-        JsonMapper json)
+    @Nullable ExtractedEvent event(ConsumerRecord<?, ?> record, DecodedValue value)
         throws UnusableRecordException {
-      DecodedValue value = parse(record, values, json);
-      return new ExtractedEvent(object(value.tree()), value.type(), false);
+      return new ExtractedEvent(object(value.tree()), value.type(), value.isTyped());
     }
   },
 
@@ -30,30 +27,34 @@ enum RecordFormat {
    */
   CLOUDEVENTS {
     @Override
-    @Nullable ExtractedEvent extract(
-        ConsumerRecord<byte @Nullable [], byte @Nullable []> record,
-        ValueDecoder values,
-        JsonMapper json)
+    @Nullable ExtractedEvent event(ConsumerRecord<?, ?> record, DecodedValue value)
         throws UnusableRecordException {
-      if (header(record, "ce_specversion") != null) {
-        return new ExtractedEvent(
-            object(parse(record, values, json).tree()), header(record, "ce_type"), false);
+      if (header(record, "ce_specversion") != null && !isStructured(record)) {
+        return new ExtractedEvent(object(value.tree()), header(record, "ce_type"), value.isTyped());
       }
-      JsonNode envelope = object(parse(record, values, json).tree());
+      JsonNode envelope = object(value.tree());
       if (!envelope.path("specversion").isString()) {
         throw new UnusableRecordException(
             "neither a header ce_specversion nor a field specversion: it is no CloudEvent");
       }
-      return new ExtractedEvent(object(data(envelope, json)), text(envelope.path("type")), false);
+      return new ExtractedEvent(
+          object(data(envelope)), text(envelope.path("type")), value.isTyped());
     }
 
-    private JsonNode data(JsonNode envelope, JsonMapper json) throws UnusableRecordException {
+    /** The content type decides, as the binding demands, whatever headers there are. */
+    private boolean isStructured(ConsumerRecord<?, ?> record) {
+      String contentType = header(record, "content-type");
+      return contentType != null
+          && contentType.strip().regionMatches(true, 0, STRUCTURED, 0, STRUCTURED.length());
+    }
+
+    private JsonNode data(JsonNode envelope) throws UnusableRecordException {
       JsonNode encoded = envelope.path("data_base64");
       if (encoded.isMissingNode()) {
         return envelope.path("data");
       }
       try {
-        return ValueDecoder.json(encoded.binaryValue(), json);
+        return JsonTree.parse(encoded.binaryValue());
       } catch (JacksonException e) {
         throw new UnusableRecordException("data_base64 is not in Base64");
       }
@@ -66,23 +67,30 @@ enum RecordFormat {
    */
   DEBEZIUM {
     @Override
-    @Nullable ExtractedEvent extract(
-        ConsumerRecord<byte @Nullable [], byte @Nullable []> record,
-        ValueDecoder values,
-        JsonMapper json)
+    @Nullable ExtractedEvent event(ConsumerRecord<?, ?> record, DecodedValue value)
         throws UnusableRecordException {
-      if (record.value() == null) {
-        return null;
-      }
-      JsonNode change = payload(object(parse(record, values, json).tree()));
-      JsonNode operation = change.path("op");
-      return switch (operation.asString("")) {
-        case "c", "u", "r" -> new ExtractedEvent(object(change.path("after")), null, true);
+      JsonNode change = object(value.tree());
+      String operation = text(change.path("op"));
+      return switch (operation == null ? "" : operation) {
+        case "c", "u", "r" ->
+            new ExtractedEvent(
+                object(change.path("after")),
+                null,
+                true,
+                value.isTyped() ? null : new RowWithoutSchema(insertedAt(change)));
         case "d", "t", "m" -> null;
         default ->
             throw new UnusableRecordException(
-                "op is not one of Debezium's operations: " + operation);
+                "op is not one of Debezium's operations: "
+                    + EventFields.excerpt(change.path("op")));
       };
+    }
+
+    private @Nullable Instant insertedAt(JsonNode change) {
+      JsonNode time = change.path("source").path("ts_ms");
+      return "c".equals(text(change.path("op"))) && time.isIntegralNumber()
+          ? EpochTime.of(time.asLong(0))
+          : null;
     }
   },
 
@@ -92,32 +100,44 @@ enum RecordFormat {
    */
   OUTBOX {
     @Override
-    @Nullable ExtractedEvent extract(
-        ConsumerRecord<byte @Nullable [], byte @Nullable []> record,
-        ValueDecoder values,
-        JsonMapper json)
+    @Nullable ExtractedEvent event(ConsumerRecord<?, ?> record, DecodedValue value)
         throws UnusableRecordException {
-      JsonNode value = parse(record, values, json).tree();
-      JsonNode payload = value.isObject() ? payload(value) : value;
-      JsonNode event =
-          payload.isString() ? ValueDecoder.json(utf8(payload.stringValue()), json) : payload;
+      JsonNode payload = value.tree();
+      JsonNode event = payload.isString() ? JsonTree.parse(utf8(payload.stringValue())) : payload;
       String type = header(record, "eventType");
-      return new ExtractedEvent(object(event), type == null ? header(record, "type") : type, false);
+      return new ExtractedEvent(
+          object(event), type == null ? header(record, "type") : type, value.isTyped());
     }
   };
+
+  private static final String STRUCTURED = "application/cloudevents";
+
+  /** Returns the event in a decoded value; null if there is none, and none is missing. */
+  abstract @Nullable ExtractedEvent event(ConsumerRecord<?, ?> record, DecodedValue value)
+      throws UnusableRecordException;
 
   /**
    * Extracts the event of a record.
    *
    * @param values decodes the value
-   * @param json parses JSON inside of it
-   * @return null if the record contains no event, and none is missing
+   * @return null if the record contains no event, and none is missing, as in a tombstone: the mark
+   *     of a deletion, which compacted topics and retention jobs write
    */
-  abstract @Nullable ExtractedEvent extract(
-      ConsumerRecord<byte @Nullable [], byte @Nullable []> record,
-      ValueDecoder values,
-      JsonMapper json)
-      throws UnusableRecordException;
+  final @Nullable ExtractedEvent extract(
+      ConsumerRecord<byte @Nullable [], byte @Nullable []> record, ValueDecoder values)
+      throws UnusableRecordException {
+    byte[] value = record.value();
+    if (value == null) {
+      return null;
+    }
+    if (value.length == 0) {
+      throw new UnusableRecordException("the value is empty");
+    }
+    DecodedValue decoded =
+        ConnectEnvelope.open(values.decode(record.topic(), record.headers(), value));
+    boolean isTombstone = decoded.isTyped() && decoded.tree().isNull();
+    return isTombstone ? null : event(record, decoded);
+  }
 
   /** Returns the text of a record's last header of that name; null if it has none. */
   static @Nullable String header(ConsumerRecord<?, ?> record, String name) {
@@ -125,28 +145,6 @@ enum RecordFormat {
     return header == null || header.value() == null
         ? null
         : new String(header.value(), StandardCharsets.UTF_8);
-  }
-
-  /** Unwraps the envelope that Kafka Connect's JsonConverter writes with schemas.enable=true. */
-  static JsonNode payload(JsonNode value) {
-    return value.has("schema") && value.has("payload") && value.size() == 2
-        ? value.path("payload")
-        : value;
-  }
-
-  private static DecodedValue parse(
-      ConsumerRecord<byte @Nullable [], byte @Nullable []> record,
-      ValueDecoder values,
-      JsonMapper json)
-      throws UnusableRecordException {
-    byte[] value = record.value();
-    if (value == null) {
-      throw new UnusableRecordException("the value is null (a tombstone)");
-    }
-    if (value.length == 0) {
-      throw new UnusableRecordException("the value is empty");
-    }
-    return values.decode(record.topic(), record.headers(), value, json);
   }
 
   private static JsonNode object(JsonNode node) throws UnusableRecordException {

@@ -4,9 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The keys of records, which are the ids of their orders: as text or, from Kafka Connect, as JSON
@@ -25,11 +23,11 @@ final class RecordKey {
    *
    * @param isConnect whether the key may be JSON of Kafka Connect
    */
-  static @Nullable String orderId(byte @Nullable [] key, boolean isConnect, JsonMapper json) {
+  static @Nullable String orderId(byte @Nullable [] key, boolean isConnect) {
     if (key == null || key.length == 0) {
       return null;
     }
-    String inJson = isConnect && key.length <= MAX_JSON ? inJson(key, json) : null;
+    String inJson = isConnect && key.length <= MAX_JSON ? inJson(key) : null;
     return inJson == null ? asText(key) : usable(inJson);
   }
 
@@ -45,13 +43,13 @@ final class RecordKey {
     return node.isString() || node.isIntegralNumber() ? node.asString() : null;
   }
 
-  private static @Nullable String inJson(byte[] key, JsonMapper json) {
+  private static @Nullable String inJson(byte[] key) {
     if (key[0] != '"' && key[0] != '{') {
       return null;
     }
     try {
-      return text(RecordFormat.payload(json.readTree(key)));
-    } catch (JacksonException | NumberFormatException e) {
+      return text(ConnectEnvelope.payload(JsonTree.parse(key)));
+    } catch (UnusableRecordException e) {
       return null;
     }
   }
@@ -68,8 +66,13 @@ final class RecordKey {
   }
 
   private static @Nullable String usable(String text) {
+    return isUsable(text) ? text : null;
+  }
+
+  /** Whether a text can be the id of an order. */
+  static boolean isUsable(String text) {
     boolean fits =
         !text.isEmpty() && text.codePointCount(0, text.length()) <= EventDecoder.MAX_ORDER_ID;
-    return fits && text.indexOf(0) < 0 ? text : null;
+    return fits && text.codePoints().noneMatch(c -> c == 0 || (c >= 0xD800 && c <= 0xDFFF));
   }
 }

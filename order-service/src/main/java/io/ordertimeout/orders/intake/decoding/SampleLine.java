@@ -7,9 +7,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.record.TimestampType;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * A record as a line of JSON, as {@code kcat -J} prints records: {@code topic}, {@code payload} and
@@ -18,8 +16,6 @@ import tools.jackson.databind.json.JsonMapper;
  * instead.
  */
 final class SampleLine {
-
-  private static final JsonMapper JSON = JsonMapper.builder().build();
 
   private SampleLine() {}
 
@@ -32,9 +28,9 @@ final class SampleLine {
   static ConsumerRecord<byte @Nullable [], byte @Nullable []> parse(String line, Instant now) {
     JsonNode record;
     try {
-      record = JSON.readTree(line);
-    } catch (JacksonException e) {
-      throw new IllegalArgumentException("it is not JSON: " + e.getOriginalMessage(), e);
+      record = JsonTree.parse(RecordFormat.utf8(line));
+    } catch (UnusableRecordException e) {
+      throw new IllegalArgumentException("it is not JSON, as kcat -J prints it", e);
     }
     if (!record.path("topic").isString()) {
       throw new IllegalArgumentException("it has no topic");

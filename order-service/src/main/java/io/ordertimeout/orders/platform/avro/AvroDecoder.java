@@ -24,8 +24,10 @@ import tools.jackson.databind.JsonNode;
 @Component
 public final class AvroDecoder {
 
+  /** The length of the zero byte and the id. */
+  public static final int FRAME = 1 + Integer.BYTES;
+
   private static final byte MAGIC = 0;
-  private static final int FRAME = 1 + Integer.BYTES;
 
   /** Writes values of logical types that a Deserializer has converted to classes of Java. */
   private static final SpecificData CONVERTED = new SpecificData();

@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.platform.avro;
 
+import io.ordertimeout.orders.platform.values.ConnectTypes;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.nio.BufferUnderflowException;
@@ -7,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -29,7 +31,7 @@ import tools.jackson.databind.node.ObjectNode;
  */
 final class AvroReader {
 
-  private static final int MAX_DEPTH = 32;
+  private static final int MAX_DEPTH = 500;
 
   /** Nodes that need no byte, such as null, in addition to as many as there are bytes. */
   private static final int FREE_NODES = 10_000;
@@ -85,8 +87,8 @@ final class AvroReader {
       case STRING -> NODES.stringNode(string());
       case BYTES -> binary(bytes(length()), schema.getLogicalType());
       case FIXED -> binary(bytes(schema.getFixedSize()), schema.getLogicalType());
-      case INT -> number(int32(), schema.getLogicalType());
-      case LONG -> number(varint(), schema.getLogicalType());
+      case INT -> number(int32(), schema);
+      case LONG -> number(varint(), schema);
       case FLOAT -> NODES.numberNode(littleEndian(Float.BYTES).getFloat());
       case DOUBLE -> NODES.numberNode(littleEndian(Double.BYTES).getDouble());
       case BOOLEAN -> NODES.booleanNode(data.get() != 0);
@@ -192,6 +194,17 @@ final class AvroReader {
       throw new UnusableAvroException("its data has a number that is too large for an int");
     }
     return (int) value;
+  }
+
+  private static JsonNode number(long value, Schema schema) {
+    try {
+      // Kafka Connect writes times without a zone with the logical type of instants.
+      String meant = ConnectTypes.text(schema.getProp("connect.name"), value);
+      return meant == null ? number(value, schema.getLogicalType()) : NODES.stringNode(meant);
+    } catch (DateTimeException | ArithmeticException e) {
+      // As text, it is no time, and a fault only of the field that has it.
+      return text(value);
+    }
   }
 
   private static JsonNode number(long value, @Nullable LogicalType type) {

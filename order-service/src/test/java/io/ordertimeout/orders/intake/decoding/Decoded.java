@@ -28,11 +28,14 @@ record Decoded(DecodedRecord record) {
 
   @Nullable String orderInDoubt() {
     return record instanceof DecodedRecord.Undecodable undecodable
-        ? undecodable.orderInDoubt()
+        ? undecodable.ordersInDoubt().stream().findFirst().orElse(null)
         : null;
   }
 
   int replacedFields() {
-    return record instanceof DecodedRecord.Settled settled ? settled.replacedFields() : 0;
+    if (record instanceof DecodedRecord.Created created) {
+      return created.replacedFields().size();
+    }
+    return record instanceof DecodedRecord.Settled settled ? settled.replacedFields().size() : 0;
   }
 }

@@ -83,7 +83,9 @@ class DeserializedValuesTest {
     assertThat(decode(choosing()))
         .isEqualTo(
             new DecodedValue(
-                JSON.readTree("{\"orderId\":\"o\"}"), value instanceof IndexedRecord ? "R" : null));
+                JSON.readTree("{\"orderId\":\"o\"}"),
+                value instanceof IndexedRecord ? "R" : null,
+                true));
   }
 
   static Stream<Supplier<@Nullable Object>> faults() {
@@ -212,6 +214,6 @@ class DeserializedValuesTest {
   }
 
   private static DecodedValue decode(ValueDecoder values) throws UnusableRecordException {
-    return values.decode("t", new RecordHeaders(), new byte[] {1}, JSON);
+    return values.decode("t", new RecordHeaders(), new byte[] {1});
   }
 }

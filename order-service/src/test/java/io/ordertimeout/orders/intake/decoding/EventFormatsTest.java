@@ -15,6 +15,7 @@ import java.util.Base64;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.record.TimestampType;
@@ -116,9 +117,14 @@ class EventFormatsTest {
     "1777636800123, 2026-05-01T12:00:00.123Z",
     "1777636800123456, 2026-05-01T12:00:00.123456Z",
     "1777636800123456789, 2026-05-01T12:00:00.123457Z", // rounded up, as all times
-    "100000000, 1973-03-03T09:46:40Z",
-    "99999999999, 5138-11-16T09:46:39Z",
-    "100000000000, 1973-03-03T09:46:40Z"
+    "946684800, 2000-01-01T00:00:00Z",
+    "32503679999, 2999-12-31T23:59:59Z",
+    "946684800000, 2000-01-01T00:00:00Z",
+    "32503679999999, 2999-12-31T23:59:59.999Z",
+    "946684800000000, 2000-01-01T00:00:00Z",
+    "32503679999999999, 2999-12-31T23:59:59.999999Z",
+    "946684800000000000, 2000-01-01T00:00:00Z",
+    "9223372036854775807, 2262-04-11T23:47:16.854776Z"
   })
   void aNumberTellsTheUnitOfATime(long number, Instant time) {
     format("debezium");
@@ -129,6 +135,121 @@ class EventFormatsTest {
             "o",
             "{\"op\":\"c\",\"after\":{\"orderId\":\"o\",\"paidAt\":%d}}".formatted(number));
     assertThat(event).extracting("paidAt").isEqualTo(time);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      longs = {
+        -1,
+        0,
+        946_684_799L,
+        32_503_680_000L,
+        946_684_799_999L,
+        32_503_680_000_000L,
+        946_684_799_999_999L,
+        32_503_680_000_000_000L,
+        946_684_799_999_999_999L
+      })
+  void aNumberBeyondTheBoundsOfEveryUnitIsNoTime(long number) {
+    format("debezium");
+
+    String row = "{\"op\":\"c\",\"after\":{\"orderId\":\"o\",\"createdAt\":%d}}";
+    assertThat(fault("order-created", "o", row.formatted(number)))
+        .isEqualTo(
+            "createdAt is no time from 2000 to 2999 in seconds, or smaller units, since 1970: "
+                + number);
+  }
+
+  @Test
+  void aPaymentDeadlineBeforeTheInsertionOfItsRowMayBeALocalTime() {
+    format("debezium");
+
+    String row =
+        "{\"op\":\"c\",\"source\":{\"ts_ms\":1777636800000},"
+            + "\"after\":{\"orderId\":\"o\",\"payBy\":%d}}";
+    assertThat(fault("order-created", "o", row.formatted(1_777_636_799_999L)))
+        .startsWith("payBy is before the insertion of its row, so it may be a local time");
+    assertThat(created("order-created", "o", row.formatted(1_777_636_800_001L)).deadline())
+        .isEqualTo(Instant.ofEpochMilli(1_777_636_800_001L));
+  }
+
+  @Test
+  void theRowOfASnapshotIsNotComparedWithItsInsertion() {
+    format("debezium");
+
+    String row =
+        "{\"op\":\"r\",\"source\":{\"ts_ms\":1777636800000},"
+            + "\"after\":{\"orderId\":\"o\",\"createdAt\":1777608000000}}";
+    assertThat(created("order-created", "o", row).createdAt())
+        .isEqualTo(Instant.ofEpochMilli(1_777_608_000_000L));
+  }
+
+  @Test
+  void aFlattenedRowWithItsSchemaIsAPlainEvent() {
+    settings.put("order-timeout.intake.zones.created", "America/Los_Angeles");
+    settings.put("order-timeout.intake.fields.order-id", "id");
+
+    OrderCreated order =
+        created(
+            "order-created",
+            "4711",
+            """
+            {"schema":{"type":"struct","fields":[
+               {"field":"id","type":"int64"},
+               {"field":"createdAt","type":"int64","name":"io.debezium.time.MicroTimestamp"}]},
+             "payload":{"id":4711,"createdAt":1777611600000000}}
+            """);
+    assertThat(order.orderId()).isEqualTo("4711");
+    assertThat(order.createdAt()).isEqualTo(RECORDED);
+  }
+
+  /** Debezium writes infinite times as the greatest numbers. */
+  @Test
+  void aNumberTooLargeForItsTypeMattersOnlyToItsField() {
+    String row =
+        """
+        {"schema":{"type":"struct","fields":[
+           {"field":"%1$s","type":"int64","name":"io.debezium.time.%2$s"}]},
+         "payload":{"orderId":"o","%1$s":9223372036854775807}}
+        """;
+    for (String type : new String[] {"Date", "Timestamp", "MicroTimestamp", "NanoTimestamp"}) {
+      assertThat(created("order-created", "o", row.formatted("valid_to", type)).orderId())
+          .isEqualTo("o");
+      assertThat(fault("order-created", "o", row.formatted("createdAt", type)))
+          .startsWith("createdAt is ");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"plain", "cloudevents", "debezium", "outbox"})
+  void aTombstoneIsNoEventInAnyFormat(String format) {
+    format(format);
+
+    for (String topic : new String[] {"order-created", "order-paid", "order-closed"}) {
+      assertThat(decode(topic, "o", null)).isInstanceOf(Ignored.class);
+      assertThat(decode(topic, "o", "{\"schema\":null,\"payload\":null}"))
+          .isInstanceOf(Ignored.class);
+    }
+  }
+
+  @Test
+  void theContentTypeDecidesBetweenTheModesOfCloudEvents() {
+    format("cloudevents");
+    header("ce_specversion", "1.0");
+    String structured =
+        "{\"specversion\":\"1.0\",\"id\":\"1\",\"type\":\"t\",\"source\":\"s\",\"data\":"
+            + ORDER
+            + "}";
+    header("content-type", "application/cloudevents+json; charset=UTF-8");
+    assertThat(created("order-created", "o", structured).channel()).isEqualTo("web");
+
+    header("content-type", "application/json");
+    assertThat(created("order-created", "o", ORDER).channel()).isEqualTo("web");
+  }
+
+  @Test
+  void jsonBehindTheFrameOfJsonSchemaIsReadAsJson() {
+    assertThat(created("order-created", "o", "\0\0\0\0\7" + ORDER).channel()).isEqualTo("web");
   }
 
   @ParameterizedTest
@@ -175,7 +296,8 @@ class EventFormatsTest {
     oneTopic();
 
     assertThat(decode("orders", "o", "{\"orderId\":\"o\",\"type\":\"OrderPlaced\",\"timeout\":7}"))
-        .isEqualTo(new Undecodable("timeout is not a string with an ISO-8601 duration: 7", null));
+        .isEqualTo(
+            new Undecodable("timeout is not a string with an ISO-8601 duration: 7", Set.of()));
   }
 
   @Test

@@ -250,7 +250,7 @@ class AvroReaderTest {
     int[] data = new int[1_000_000];
     Arrays.fill(data, 2);
 
-    assertThatThrownBy(() -> bytes(schema(schema), data)).hasMessageContaining("32 levels deep");
+    assertThatThrownBy(() -> bytes(schema(schema), data)).hasMessageContaining("500 levels deep");
   }
 
   private static Schema schema(String json) {

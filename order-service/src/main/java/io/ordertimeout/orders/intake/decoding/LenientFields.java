@@ -1,0 +1,75 @@
+package io.ordertimeout.orders.intake.decoding;
+
+import io.ordertimeout.orders.deadline.Amount;
+import java.time.Instant;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/** Fields whose unusable values are left out or replaced, and counted. Not thread-safe. */
+final class LenientFields {
+
+  private final EventFields fields;
+  private final Instant now;
+  private final Set<String> replaced = new TreeSet<>();
+
+  /**
+   * @param now the time of the intake
+   */
+  LenientFields(EventFields fields, Instant now) {
+    this.fields = fields;
+    this.now = Micros.roundUp(now);
+  }
+
+  @Nullable String textOrNull(String field, int maxLength) {
+    try {
+      return fields.text(field, maxLength);
+    } catch (UnusableRecordException e) {
+      replaced.add(field);
+      return null;
+    }
+  }
+
+  String textOrElse(String field, int maxLength, String replacement) {
+    String text = textOrNull(field, maxLength);
+    return text == null ? replacement : text;
+  }
+
+  @Nullable Amount amountOrNull(String field, @Nullable String currencyField) {
+    try {
+      return fields.amount(field, currencyField);
+    } catch (UnusableRecordException e) {
+      replaced.add(field);
+      return null;
+    }
+  }
+
+  /**
+   * A stated time, or that of the record, or the time of the intake, which is never too early.
+   *
+   * @param recordedAt the time of the record; null if it is unusable
+   */
+  Instant timeOrElse(String field, @Nullable Instant recordedAt) {
+    try {
+      Instant time = fields.eventTime(field);
+      if (time != null && Micros.isInRange(time)) {
+        return time;
+      }
+      if (time == null && recordedAt != null) {
+        return recordedAt;
+      }
+    } catch (UnusableRecordException e) {
+      // Replaced below, like a time that is out of bounds.
+    }
+    replaced.add(field);
+    return recordedAt == null ? now : recordedAt;
+  }
+
+  Instant now() {
+    return now;
+  }
+
+  Set<String> replaced() {
+    return replaced;
+  }
+}
