@@ -285,32 +285,48 @@ function key(text) {
 function replayNotice({ at, actor, after }) {
   return h('p', { class: 'notice' },
     badge('ok', 'Replayed at ', timeElement(at), ' by ', untrusted(actor)),
-    after?.corrected ? ' with a corrected value, as ' : ' unchanged, as ',
+    after?.corrected ? ' with corrections, as ' : ' unchanged, as ',
     untrusted(after?.to ?? ''));
 }
 
 function replay({ letter, value }, path, page) {
   return openChangeDialog(page, {
     title: 'Replay dead letter',
-    description: 'The record is published to its source topic again and processed like any other record.',
-    fields: h(
-      'div',
-      { class: 'field' },
-      h('label', { for: 'replay-value' }, 'Value'),
-      h('textarea', {
-        id: 'replay-value', name: 'value', rows: '8', class: 'code', spellcheck: 'false',
-        'aria-describedby': 'replay-hint',
-      }, value ?? ''),
-      h('p', { class: 'hint', id: 'replay-hint' }, value === null
-        ? 'The value is not text. Leave this field empty to publish it unchanged.'
-        : 'Correct the value here, or leave it as it is to publish it unchanged.'),
-    ),
+    description: 'The record is published to its source topic again and processed like any other record. '
+      + 'Times and ids that it does not state are those of the original record.',
+    fields: [
+      h(
+        'div',
+        { class: 'field' },
+        h('label', { for: 'replay-key' }, 'Key'),
+        h('input', {
+          id: 'replay-key', name: 'key', class: 'code', maxlength: '128', spellcheck: 'false', autocomplete: 'off',
+          value: letter.key ?? '', 'aria-describedby': 'replay-key-hint',
+        }),
+        h('p', { class: 'hint', id: 'replay-key-hint' },
+          'The order id. Leave it as it is to publish the record in its partition again.'),
+      ),
+      h(
+        'div',
+        { class: 'field' },
+        h('label', { for: 'replay-value' }, 'Value'),
+        h('textarea', {
+          id: 'replay-value', name: 'value', rows: '8', class: 'code', spellcheck: 'false',
+          'aria-describedby': 'replay-hint',
+        }, value ?? ''),
+        h('p', { class: 'hint', id: 'replay-hint' }, value === null
+          ? 'The value is not text. Leave this field empty to publish it unchanged.'
+          : 'Correct the value here, or leave it as it is to publish it unchanged.'),
+      ),
+    ],
     confirm: 'Replay',
     path: `${path}/replay`,
     body: (data) => {
       // A textarea normalizes line endings.
       const edited = data.get('value').replaceAll('\r\n', '\n');
-      return edited === (value ?? '').replaceAll('\r\n', '\n') ? {} : { value: edited };
+      const corrected = edited === (value ?? '').replaceAll('\r\n', '\n') ? {} : { value: edited };
+      const newKey = data.get('key');
+      return newKey === (letter.key ?? '') ? corrected : { ...corrected, key: newKey };
     },
     done: () => `Dead letter ${letter.partition}@${letter.offset} has been replayed.`,
   });

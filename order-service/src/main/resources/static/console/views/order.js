@@ -53,7 +53,7 @@ const DETAIL_LABELS = {
   topic: 'topic',
   deadLetter: 'dead letter',
   position: 'replayed as',
-  corrected: 'with a corrected value',
+  corrected: 'with corrections',
 };
 
 const DECIDED_BY = {

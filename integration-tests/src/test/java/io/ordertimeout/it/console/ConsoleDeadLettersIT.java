@@ -51,7 +51,7 @@ class ConsoleDeadLettersIT {
       visit.because("the producer was wrong").confirm("Replay");
       scenario.awaitState("in doubt", "PAID");
       assertThat(visit.page().locator(".notice"))
-          .containsText("with a corrected value, as " + scenario.topics().paid());
+          .containsText("with corrections, as " + scenario.topics().paid());
 
       visit.link("in doubt").click();
       assertThat(visit.page().locator(".summary")).containsText("p-7");

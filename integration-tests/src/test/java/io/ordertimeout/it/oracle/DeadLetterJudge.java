@@ -25,7 +25,7 @@ public final class DeadLetterJudge {
   public static final String GARBAGE_HEADER = "test-garbage";
 
   private static final Set<String> ADDED_HEADERS =
-      Set.of("x-error", "x-topic", "x-partition", "x-offset");
+      Set.of("x-error", "x-topic", "x-partition", "x-offset", "x-timestamp");
 
   private final Map<RecordPosition, ConsumerRecord<byte @Nullable [], byte @Nullable []>> garbage =
       new HashMap<>();

@@ -2,6 +2,7 @@ package io.ordertimeout.orders.api;
 
 import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.intake.deadletter.DeadLetterReader;
+import io.ordertimeout.orders.intake.deadletter.DeadLetterReader.Correction;
 import io.ordertimeout.orders.intake.deadletter.DeadLetterReader.DeadLetter;
 import io.ordertimeout.orders.intake.deadletter.DeadLetterReader.Position;
 import io.ordertimeout.orders.operator.BulkResult;
@@ -38,6 +39,7 @@ import tools.jackson.databind.JsonNode;
 class DeadLetterController {
 
   private static final int MAX_GROUPED = 1_000;
+  private static final int MAX_KEY_LENGTH = 128;
   private static final int MAX_VALUE_LENGTH = 1_000_000;
 
   /**
@@ -58,10 +60,12 @@ class DeadLetterController {
   /**
    * A request to replay a dead letter.
    *
+   * @param key the key to publish, as text; if absent, that of the dead letter
    * @param value the value to publish; if absent, that of the dead letter
    * @param reason why it is replayed; recorded in the audit log
    */
   record ReplayRequest(
+      @Size(min = 1, max = MAX_KEY_LENGTH) @Nullable String key,
       @Size(max = MAX_VALUE_LENGTH) @Nullable String value,
       @NotBlank @Size(max = Reason.MAX_LENGTH) String reason) {}
 
@@ -223,7 +227,7 @@ class DeadLetterController {
         commands.replay(
             ChangeResponses.requester(user, key),
             new Position(topic, partition, offset),
-            request.value(),
+            new Correction(request.key(), request.value()),
             request.reason());
     JsonNode replayed = result.action().after();
     String position = replayed == null ? "" : replayed.path("to").asString("");

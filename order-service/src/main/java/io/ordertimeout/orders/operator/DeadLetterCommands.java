@@ -5,9 +5,9 @@ import io.ordertimeout.orders.audit.OperatorAction.Kind;
 import io.ordertimeout.orders.intake.IntakeStops;
 import io.ordertimeout.orders.intake.IntakeStops.Stop;
 import io.ordertimeout.orders.intake.deadletter.DeadLetterReader;
+import io.ordertimeout.orders.intake.deadletter.DeadLetterReader.Correction;
 import io.ordertimeout.orders.intake.deadletter.DeadLetterReader.Position;
 import io.ordertimeout.orders.operator.AuditedChange.Effect;
-import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,7 +22,7 @@ public class DeadLetterCommands {
    * A replayed dead letter.
    *
    * @param to the position of the new record
-   * @param corrected whether its value was corrected
+   * @param corrected whether its key or value was corrected
    * @param orderId its order, if it is known
    */
   private record Replayed(String to, boolean corrected, @Nullable String orderId) {}
@@ -77,13 +77,13 @@ public class DeadLetterCommands {
    * dead letter is replayed only once. A failure halfway may publish it twice, which changes
    * nothing.
    *
-   * @param value the value to publish instead of the dead letter's own; null for its own
+   * @param correction what to publish instead of the dead letter's own
    * @throws UnknownSubjectException if there is no such dead letter
    */
   public ChangeResult replay(
-      Requester requester, Position position, @Nullable String value, String reason) {
+      Requester requester, Position position, Correction correction, String reason) {
     try (DeadLetterReader.Session session = reader.open()) {
-      return replay(requester, session, position, value, reason);
+      return replay(requester, session, position, correction, reason);
     }
   }
 
@@ -98,8 +98,8 @@ public class DeadLetterCommands {
       return bulk.make(
           requester,
           positions,
-          position -> request(requester, position, null, reason),
-          (one, position) -> replay(one, session, position, null, reason));
+          position -> request(requester, position, Correction.NONE, reason),
+          (one, position) -> replay(one, session, position, Correction.NONE, reason));
     }
   }
 
@@ -107,7 +107,7 @@ public class DeadLetterCommands {
       Requester requester,
       DeadLetterReader.Session session,
       Position position,
-      @Nullable String value,
+      Correction correction,
       String reason) {
     if (!reader.topics().contains(position.topic())) {
       throw new UnknownSubjectException(
@@ -116,28 +116,30 @@ public class DeadLetterCommands {
     }
     String subject = position.toString();
     return change.make(
-        request(requester, position, value, reason),
+        request(requester, position, correction, reason),
         () -> {
           if (requester.idempotencyKey() == null
               && audit.latest(subject, Kind.REPLAY_DEAD_LETTER).isPresent()) {
             return Effect.unchanged(subject);
           }
-          byte[] bytes = value == null ? null : value.getBytes(StandardCharsets.UTF_8);
           DeadLetterReader.Republished replay =
               session
-                  .replay(position, bytes)
+                  .replay(position, correction)
                   .orElseThrow(
                       () -> new UnknownSubjectException("there is no dead letter " + subject));
           return Effect.changed(
-              subject, null, new Replayed(replay.position(), value != null, replay.orderId()));
+              subject, null, new Replayed(replay.position(), correction.isAny(), replay.orderId()));
         });
   }
 
   private static AuditLog.Request request(
-      Requester requester, Position position, @Nullable String value, String reason) {
+      Requester requester, Position position, Correction correction, String reason) {
     Map<String, Object> details = new LinkedHashMap<>();
     details.put("deadLetter", position.toString());
-    details.put("value", value == null ? "" : value);
+    details.put("value", correction.value() == null ? "" : correction.value());
+    if (correction.key() != null) {
+      details.put("key", correction.key());
+    }
     return requester.request(Kind.REPLAY_DEAD_LETTER, reason, details);
   }
 }

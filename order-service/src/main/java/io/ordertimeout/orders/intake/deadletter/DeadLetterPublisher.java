@@ -182,7 +182,8 @@ public class DeadLetterPublisher {
         .add("x-error", utf8(fault))
         .add("x-topic", utf8(record.topic()))
         .add("x-partition", utf8(Integer.toString(record.partition())))
-        .add("x-offset", utf8(Long.toString(record.offset())));
+        .add("x-offset", utf8(Long.toString(record.offset())))
+        .add("x-timestamp", utf8(Long.toString(record.timestamp())));
     return sent;
   }
 

@@ -3,6 +3,7 @@ package io.ordertimeout.orders.intake.deadletter;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.intake.decoding.DecodedRecord;
 import io.ordertimeout.orders.intake.decoding.EventDecoder;
+import io.ordertimeout.orders.intake.decoding.RecordOrigin;
 import io.ordertimeout.orders.platform.kafka.KafkaConsumers;
 import io.ordertimeout.orders.platform.kafka.PartitionCounts;
 import io.ordertimeout.orders.platform.kafka.RecoveringProducer;
@@ -138,6 +139,24 @@ public class DeadLetterReader {
       Map<String, String> headers) {}
 
   /**
+   * What a replay changes.
+   *
+   * @param key the key to publish; null for that of the dead letter. It chooses the partition, as
+   *     Kafka's Java client does.
+   * @param value the value to publish; null for that of the dead letter
+   */
+  public record Correction(@Nullable String key, @Nullable String value) {
+
+    /** Changes nothing. */
+    public static final Correction NONE = new Correction(null, null);
+
+    /** Whether it changes anything. */
+    public boolean isAny() {
+      return !equals(NONE);
+    }
+  }
+
+  /**
    * A replayed dead letter.
    *
    * @param position the position of the new record
@@ -146,7 +165,7 @@ public class DeadLetterReader {
   public record Republished(String position, @Nullable String orderId) {}
 
   private static final List<String> OWN_HEADERS =
-      List.of("x-error", "x-topic", "x-partition", "x-offset", "x-replayed-from");
+      List.of("x-error", "x-topic", "x-partition", "x-offset", "x-timestamp", "x-replayed-from");
 
   // What follows a colon is a value of the record, except for times.
   private static final Pattern TIMES = Pattern.compile("\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z");
@@ -268,12 +287,12 @@ public class DeadLetterReader {
     /**
      * Publishes a dead letter again, to the topic that it came from.
      *
-     * @param value the value to publish; null for that of the dead letter
+     * @param correction what differs from the dead letter
      * @return the new record; empty if the dead letter does not exist
      * @throws KafkaException if Kafka does not acknowledge it
      */
-    public Optional<Republished> replay(Position position, byte @Nullable [] value) {
-      return find(position).map(record -> republish(record, value));
+    public Optional<Republished> replay(Position position, Correction correction) {
+      return find(position).map(record -> republish(record, correction));
     }
 
     private Optional<ConsumerRecord<byte[], byte[]>> find(Position position) {
@@ -304,19 +323,21 @@ public class DeadLetterReader {
     }
   }
 
-  private Republished republish(ConsumerRecord<byte[], byte[]> record, byte @Nullable [] value) {
+  private Republished republish(ConsumerRecord<byte[], byte[]> record, Correction correction) {
     // The topic comes from the configuration, because anybody can forge the header.
     String origin =
         topics.inputs().stream()
             .filter(input -> topics.deadLetters(input).equals(record.topic()))
             .findFirst()
             .orElseThrow();
+    String key = correction.key;
+    String value = correction.value;
     ProducerRecord<byte[], byte[]> replayed =
         new ProducerRecord<>(
             origin,
-            partitionOfOrder(origin, record),
-            record.key(),
-            value == null ? record.value() : value);
+            key == null ? partitionOfOrder(origin, record) : null,
+            key == null ? record.key() : key.getBytes(StandardCharsets.UTF_8),
+            value == null ? record.value() : value.getBytes(StandardCharsets.UTF_8));
     record
         .headers()
         .forEach(
@@ -325,6 +346,7 @@ public class DeadLetterReader {
                 replayed.headers().add(header);
               }
             });
+    RecordOrigin.copy(record, replayed.headers());
     String source = new Position(record.topic(), record.partition(), record.offset()).toString();
     replayed.headers().add("x-replayed-from", source.getBytes(StandardCharsets.UTF_8));
     try {

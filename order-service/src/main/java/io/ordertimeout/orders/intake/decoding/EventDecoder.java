@@ -146,8 +146,7 @@ public final class EventDecoder {
           ? created(record, fields, orderId, now)
           : new DecodedRecord.Undecodable(keyFault + "; the order is not watched", Set.of());
     }
-    Instant recordedAt = RecordTime.of(record, now);
-    return settled(record, kind, recordedAt, new LenientFields(fields, now), orderId, keyFault);
+    return settled(record, kind, now, new LenientFields(fields, now), orderId, keyFault);
   }
 
   /** The formats by topic; that of created orders applies to a topic that they share. */
@@ -235,11 +234,12 @@ public final class EventDecoder {
       ConsumerRecord<?, ?> record, EventFields fields, String orderId, Instant now)
       throws UnusableRecordException {
     Instant stated = fields.eventTime(names.createdAt());
-    Instant createdAt = stated == null ? RecordTime.of(record, now) : stated;
+    RecordOrigin origin = RecordOrigin.of(record);
+    Instant createdAt = stated == null ? RecordTime.of(origin, now) : stated;
     if (createdAt == null) {
       throw new UnusableRecordException(
           "%s is missing, and the record's timestamp is unusable: %s"
-              .formatted(names.createdAt(), Instant.ofEpochMilli(record.timestamp())));
+              .formatted(names.createdAt(), Instant.ofEpochMilli(origin.timestampMillis())));
     }
     LenientFields lenient = new LenientFields(fields, now);
     String channel = lenient.textOrNull(names.channel(), MAX_TEXT);
@@ -265,27 +265,28 @@ public final class EventDecoder {
   private DecodedRecord settled(
       ConsumerRecord<?, ?> record,
       EventKind kind,
-      @Nullable Instant usableTime,
+      Instant now,
       LenientFields fields,
       String orderId,
       @Nullable String keyFault) {
+    RecordOrigin origin = RecordOrigin.of(record);
+    Instant usableTime = RecordTime.of(origin, now);
     // Any timestamp is accepted: rejecting a payment could cancel a paid order.
     Instant recordedAt = usableTime == null ? fields.now() : usableTime;
+    String timeField = kind == EventKind.PAID ? names.paidAt() : names.closedAt();
+    Instant stated = fields.timeOrNull(timeField);
+    Instant time = stated == null ? fields.timeOfRecord(timeField, usableTime) : stated;
     OrderSettled event;
     if (kind == EventKind.PAID) {
-      String paymentId = fields.textOrElse(names.paymentId(), MAX_PAYMENT_ID, position(record));
-      Instant paidAt = fields.timeOrElse(names.paidAt(), usableTime);
-      event = new OrderSettled.Paid(orderId, record.partition(), recordedAt, paymentId, paidAt);
+      // Records that state the same time tell of the same payment, as an updated row does.
+      String defaultId = stated == null ? origin.toString() : "paid-at-" + stated;
+      String paymentId = fields.textOrElse(names.paymentId(), MAX_PAYMENT_ID, defaultId);
+      event = new OrderSettled.Paid(orderId, record.partition(), recordedAt, paymentId, time);
     } else {
-      Instant closedAt = fields.timeOrElse(names.closedAt(), usableTime);
       String reason = fields.textOrNull(names.reason(), MAX_REASON);
-      event = new OrderSettled.Closed(orderId, record.partition(), recordedAt, closedAt, reason);
+      event = new OrderSettled.Closed(orderId, record.partition(), recordedAt, time, reason);
     }
     String fault = keyFault == null ? null : keyFault + "; it was applied nevertheless";
     return new DecodedRecord.Settled(event, fault, fields.replaced());
-  }
-
-  private static String position(ConsumerRecord<?, ?> record) {
-    return record.topic() + "-" + record.partition() + "-" + record.offset();
   }
 }

@@ -44,25 +44,32 @@ final class LenientFields {
     }
   }
 
+  /** A stated time; null if there is none that is usable. */
+  @Nullable Instant timeOrNull(String field) {
+    try {
+      Instant time = fields.eventTime(field);
+      if (time == null || Micros.isInRange(time)) {
+        return time;
+      }
+    } catch (UnusableRecordException e) {
+      // Left out, like a time that is out of bounds.
+    }
+    replaced.add(field);
+    return null;
+  }
+
   /**
-   * A stated time, or that of the record, or the time of the intake, which is never too early.
+   * The time of the record in place of one that is not stated or, if that is unusable, too, the
+   * time of the intake, which is never too early.
    *
    * @param recordedAt the time of the record; null if it is unusable
    */
-  Instant timeOrElse(String field, @Nullable Instant recordedAt) {
-    try {
-      Instant time = fields.eventTime(field);
-      if (time != null && Micros.isInRange(time)) {
-        return time;
-      }
-      if (time == null && recordedAt != null) {
-        return recordedAt;
-      }
-    } catch (UnusableRecordException e) {
-      // Replaced below, like a time that is out of bounds.
+  Instant timeOfRecord(String field, @Nullable Instant recordedAt) {
+    if (recordedAt != null) {
+      return recordedAt;
     }
     replaced.add(field);
-    return recordedAt == null ? now : recordedAt;
+    return now;
   }
 
   Instant now() {

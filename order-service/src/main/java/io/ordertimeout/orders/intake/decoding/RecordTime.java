@@ -2,7 +2,6 @@ package io.ordertimeout.orders.intake.decoding;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import java.time.Instant;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 
 /** The timestamp of a record, as far as it is usable: a topic may leave it to the producer. */
@@ -16,11 +15,9 @@ final class RecordTime {
 
   private RecordTime() {}
 
-  /**
-   * Returns the record's timestamp, or null if it is not between 2000 and a day after its intake.
-   */
-  static @Nullable Instant of(ConsumerRecord<?, ?> record, Instant now) {
-    Instant time = Instant.ofEpochMilli(record.timestamp());
+  /** Returns the timestamp, or null if it is not between 2000 and a day after the intake. */
+  static @Nullable Instant of(RecordOrigin origin, Instant now) {
+    Instant time = Instant.ofEpochMilli(origin.timestampMillis());
     return time.isBefore(EARLIEST) || isAhead(time, now) ? null : time;
   }
 

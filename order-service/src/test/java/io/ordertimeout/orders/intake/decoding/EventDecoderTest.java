@@ -301,6 +301,67 @@ class EventDecoderTest {
   }
 
   @Test
+  void whatAReplayLeavesOutFollowsFromTheRecordThatItRepeats() {
+    Instant origin = RECORDED.minusSeconds(3_600);
+    ConsumerRecord<byte @Nullable [], byte @Nullable []> payment =
+        replay("order-paid", origin.toEpochMilli());
+    assertThat(decode(payment).settled())
+        .isEqualTo(new OrderSettled.Paid("o", 3, origin, "order-paid-1-7", origin));
+    assertThat(decode(replay("order-closed", origin.toEpochMilli())).settled())
+        .isEqualTo(new OrderSettled.Closed("o", 3, origin, origin, null));
+    assertThat(decode(replay("order-created", origin.toEpochMilli())).created())
+        .extracting(OrderCreated::createdAt)
+        .isEqualTo(origin);
+    assertThat(decode(replay("order-created", -1)).fault())
+        .contains("createdAt is missing", "1969-12-31T23:59:59.999Z");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"x-origin-topic", "x-origin-partition", "x-origin-offset"})
+  void withoutAUsableOriginARecordIsItsOwn(String header) {
+    ConsumerRecord<byte @Nullable [], byte @Nullable []> payment = replay("order-paid", 0);
+    payment.headers().remove(header);
+
+    assertThat(decode(payment).settled())
+        .isEqualTo(new OrderSettled.Paid("o", 3, RECORDED, "order-paid-3-42", RECORDED));
+
+    payment.headers().add(header, "x".repeat(250).getBytes(UTF_8));
+    assertThat(decode(payment).settled())
+        .isEqualTo(new OrderSettled.Paid("o", 3, RECORDED, "order-paid-3-42", RECORDED));
+  }
+
+  /** Of a dead letter of an earlier version, which did not keep it. */
+  @Test
+  void aReplayWithoutTheTimestampOfItsOriginHasItsOwn() {
+    ConsumerRecord<byte @Nullable [], byte @Nullable []> payment = replay("order-paid", 0);
+    payment.headers().remove("x-origin-timestamp");
+
+    assertThat(decode(payment).settled())
+        .isEqualTo(new OrderSettled.Paid("o", 3, RECORDED, "order-paid-1-7", RECORDED));
+  }
+
+  private static ConsumerRecord<byte @Nullable [], byte @Nullable []> replay(
+      String topic, long timestampMillis) {
+    ConsumerRecord<byte @Nullable [], byte @Nullable []> record = record(topic, "o", json("o"));
+    record
+        .headers()
+        .add("x-origin-topic", topic.getBytes(UTF_8))
+        .add("x-origin-partition", "1".getBytes(UTF_8))
+        .add("x-origin-offset", "7".getBytes(UTF_8))
+        .add("x-origin-timestamp", Long.toString(timestampMillis).getBytes(UTF_8));
+    return record;
+  }
+
+  @Test
+  void aPaymentWithoutAnIdIsTheSameAsAnotherOfTheSameTime() {
+    String payment = "{\"orderId\":\"o\",\"paidAt\":\"2026-05-01T13:59:00+02:00\"}";
+
+    assertThat(decode(record("order-paid", "o", payment)).settled())
+        .extracting("paymentId")
+        .isEqualTo("paid-at-2026-05-01T11:59:00Z");
+  }
+
+  @Test
   void unusableFieldsOfAPaymentAreReplacedAndCounted() {
     Decoded decoded =
         decode(
