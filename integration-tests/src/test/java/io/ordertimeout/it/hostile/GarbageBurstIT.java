@@ -79,9 +79,9 @@ class GarbageBurstIT {
   }
 
   private ProducerRecord<byte[], byte[]> garbage(String topic, int number) {
-    byte @Nullable [] value =
+    byte[] value =
         switch (random.nextInt(8)) {
-          case 0 -> null;
+          case 0 -> Shop.utf8("{\"orderId\":\"a\",\"orderId\":\"b\"}");
           case 1 -> new byte[0];
           case 2 -> noise();
           case 3 -> Shop.utf8("{\"orderId\":\"order-" + number + "\"");
