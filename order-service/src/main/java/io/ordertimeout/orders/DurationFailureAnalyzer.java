@@ -9,7 +9,10 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
-/** Reports a malformed duration with the right form, which Spring Boot's message leaves out. */
+/**
+ * Reports a duration that is malformed or has no unit, with the right form, which Spring Boot's
+ * message leaves out.
+ */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class DurationFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
 
@@ -19,9 +22,12 @@ final class DurationFailureAnalyzer extends AbstractFailureAnalyzer<BindExceptio
     if (property == null || !Duration.class.equals(cause.getTarget().getType().resolve())) {
       return null;
     }
+    String fault =
+        cause.getCause() instanceof DurationUnits.MissingUnitException missing
+            ? missing.getMessage()
+            : "'%s', which is not a duration".formatted(property.getValue());
     return new FailureAnalysis(
-        "%s is '%s', which is not a duration (from %s)."
-            .formatted(property.getName(), property.getValue(), property.getOrigin()),
+        "%s is %s (from %s).".formatted(property.getName(), fault, property.getOrigin()),
         "Write a number and a unit without a space between them, such as 500ms, 30s, 5m, 2h or 7d,"
             + " or a duration of ISO 8601, such as PT5M.",
         cause);

@@ -1,6 +1,7 @@
 package io.ordertimeout.orders;
 
 import io.ordertimeout.orders.intake.decoding.EventCheckCommand;
+import java.util.Locale;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -33,11 +34,13 @@ public class OrderServiceApplication {
 
   /**
    * Starts the service with Spring Boot's command line arguments, or checks a file of events and
-   * ends.
+   * ends. Both work alike in every language of the machine, which would change the digits in
+   * messages and in SQL.
    */
   public static void main(String[] args) {
+    Locale.setDefault(Locale.ENGLISH);
     if (EventCheckCommand.isMeant(args)) {
-      System.exit(EventCheckCommand.run(System.out, System.err, args));
+      System.exit(EventCheckCommand.run(args));
     }
     SpringApplication.run(OrderServiceApplication.class, args);
   }

@@ -6,6 +6,8 @@ import jakarta.validation.constraints.DecimalMin;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.NotBlank;
+import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Size;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
@@ -131,17 +133,33 @@ public record OrderTimeoutProperties(
    * @param policies timeouts by channel and payment method; the first policy that matches applies
    */
   public record Deadline(
-      @DurationMin(seconds = 1) @DefaultValue("15m") Duration defaultTimeout,
+      @DurationMin(seconds = 1) @DurationMax(days = 36_500) @DefaultValue("15m")
+          Duration defaultTimeout,
       @DurationMin(seconds = 1) @DurationMax(days = 36_500) @DefaultValue("400d")
           Duration maxTimeout,
       @DurationMin(seconds = 0) @DurationMax(days = 36_500) @DefaultValue("24h")
           Duration staleAfter,
       @DurationMin(hours = 1) @DurationMax(days = 36_500) @DefaultValue("7d") Duration retention,
-      @DurationMin(seconds = 1) @DefaultValue("1m") Duration purgeInterval,
+      @DurationMin(seconds = 1) @DurationMax(days = 36_500) @DefaultValue("1m")
+          Duration purgeInterval,
       @DefaultValue List<@Valid Policy> policies) {
 
     /** How much a shop's clock may be ahead of Postgres's clock. */
     public static final Duration CLOCK_TOLERANCE = Duration.ofDays(1);
+
+    /** Refuses a policy that no order can get, because an earlier one matches first. */
+    public Deadline {
+      for (int i = 1; i < policies.size(); i++) {
+        Policy policy = policies.get(i);
+        for (Policy earlier : policies.subList(0, i)) {
+          if (earlier.matches(policy.channel(), policy.paymentMethod())) {
+            throw new IllegalArgumentException(
+                "order-timeout.deadline.policies[%s] ('%s') never applies: '%s', which is before it, matches the same orders, in upper or lower case"
+                    .formatted(i, policy.name(), earlier.name()));
+          }
+        }
+      }
+    }
 
     /** The longest time from the intake of an order to its deadline. */
     public Duration longestWait() {
@@ -159,9 +177,22 @@ public record OrderTimeoutProperties(
    */
   public record Policy(
       @NotBlank String name,
-      @Nullable String channel,
-      @Nullable String paymentMethod,
-      @DurationMin(seconds = 1) Duration timeout) {}
+      @Size(min = 1) @Nullable String channel,
+      @Size(min = 1) @Nullable String paymentMethod,
+      @NotNull @DurationMin(seconds = 1) @DurationMax(days = 36_500) Duration timeout) {
+
+    /**
+     * Whether the policy applies to the orders with this channel and this payment method. Producers
+     * and policies may differ in case: a policy that never matches would be worse.
+     */
+    public boolean matches(@Nullable String ofChannel, @Nullable String ofPaymentMethod) {
+      return isAnyOr(channel, ofChannel) && isAnyOr(paymentMethod, ofPaymentMethod);
+    }
+
+    private static boolean isAnyOr(@Nullable String wanted, @Nullable String actual) {
+      return wanted == null || wanted.equalsIgnoreCase(actual);
+    }
+  }
 
   /**
    * The intake of events.
@@ -176,7 +207,7 @@ public record OrderTimeoutProperties(
    * @param threads number of consumer threads of this instance
    * @param batchSize maximum number of records stored in one transaction
    * @param warmUp how long an instance exercises the way of an event, with orders that do not
-   *     exist, before it reads the first event; 0 for not at all
+   *     exist, before it reads the first event; 0s for not at all
    * @param coordinatorTimeout how long the coordinator of the consumer group may fail, although
    *     brokers answer, before the instances move to the next generation of the group
    * @param advanceGeneration whether the instances move to the next generation of the group
@@ -199,7 +230,8 @@ public record OrderTimeoutProperties(
       @Min(1) @Max(64) @DefaultValue("1") int threads,
       @Min(1) @Max(50_000) @DefaultValue("2000") int batchSize,
       @DurationMin(seconds = 0) @DurationMax(seconds = 30) @DefaultValue("2s") Duration warmUp,
-      @DurationMin(seconds = 10) @DefaultValue("60s") Duration coordinatorTimeout,
+      @DurationMin(seconds = 10) @DurationMax(days = 36_500) @DefaultValue("60s")
+          Duration coordinatorTimeout,
       @DefaultValue("true") boolean advanceGeneration,
       @DecimalMin("0") @DecimalMax("1") @DefaultValue("0.5") double unusableLimit,
       @Valid @DefaultValue Encodings encodings,
@@ -440,13 +472,15 @@ public record OrderTimeoutProperties(
   public record Expiry(
       @Min(1) @Max(64) @DefaultValue("4") int threads,
       @Min(1) @Max(50_000) @DefaultValue("1000") int batchSize,
-      @DurationMin(millis = 1) @DefaultValue("500ms") Duration retryDelay,
+      @DurationMin(millis = 1) @DurationMax(days = 36_500) @DefaultValue("500ms")
+          Duration retryDelay,
       @DurationMin(seconds = 0) @DurationMax(days = 365) @DefaultValue("0s")
           Duration settlementGrace,
       @Min(0) @Max(10_000_000) @DefaultValue("0") int maxRate,
       @DefaultValue("shard") WatermarkScope watermarkScope,
       @DefaultValue("cancel-now") AfterOutage afterOutage,
-      @DurationMin(seconds = 10) @DefaultValue("1m") Duration outageAfter) {}
+      @DurationMin(seconds = 10) @DurationMax(days = 36_500) @DefaultValue("1m")
+          Duration outageAfter) {}
 
   /** The payments that the payment watermark covers. */
   public enum WatermarkScope {
@@ -475,9 +509,11 @@ public record OrderTimeoutProperties(
    * @param overdueAfter how long after its deadline a pending order counts as overdue
    */
   public record Reconciler(
-      @DurationMin(seconds = 1) @DefaultValue("5m") Duration interval,
-      @DurationMin(millis = 100) @DefaultValue("5s") Duration confirmAfter,
-      @DurationMin(seconds = 1) @DefaultValue("10s") Duration overdueAfter) {}
+      @DurationMin(seconds = 1) @DurationMax(days = 36_500) @DefaultValue("5m") Duration interval,
+      @DurationMin(millis = 100) @DurationMax(days = 36_500) @DefaultValue("5s")
+          Duration confirmAfter,
+      @DurationMin(seconds = 1) @DurationMax(days = 36_500) @DefaultValue("10s")
+          Duration overdueAfter) {}
 
   /**
    * The circuit breaker, which pauses expiry before an abnormal number of orders is cancelled.
@@ -495,9 +531,10 @@ public record OrderTimeoutProperties(
   public record CircuitBreaker(
       @DefaultValue("false") boolean enabled,
       @DurationMin(seconds = 10) @DurationMax(hours = 6) @DefaultValue("10m") Duration window,
-      @DecimalMin("0") @DefaultValue("0.5") double maxRatio,
+      @DecimalMin("0") @DecimalMax("1000000") @DefaultValue("0.5") double maxRatio,
       @Min(1) @DefaultValue("100") int minCancellations,
-      @DurationMin(seconds = 1) @DefaultValue("10m") Duration maxSilence,
+      @DurationMin(seconds = 1) @DurationMax(days = 36_500) @DefaultValue("10m")
+          Duration maxSilence,
       @Min(1) @DefaultValue("100") int minRegistrations,
       @DefaultValue("true") boolean moveDeadlines) {}
 
@@ -528,7 +565,8 @@ public record OrderTimeoutProperties(
       @NotBlank @DefaultValue("order-timeout-viewer") String viewerRole,
       @NotBlank @DefaultValue("order-timeout-operator") String operatorRole,
       @Min(1) @DefaultValue("10") int maxFailures,
-      @DurationMin(seconds = 1) @DefaultValue("5m") Duration failuresWithin,
+      @DurationMin(seconds = 1) @DurationMax(days = 36_500) @DefaultValue("5m")
+          Duration failuresWithin,
       @DefaultValue("8MB") DataSize maxBodySize,
       @DurationMin(millis = 100) @DurationMax(hours = 1) @DefaultValue("10s")
           Duration bodyTimeout) {
@@ -542,8 +580,9 @@ public record OrderTimeoutProperties(
   /**
    * The HTTP API.
    *
-   * @param maxConcurrentRequests maximum number of requests that use Postgres at the same time,
-   *     each of them one connection; further ones wait for up to 5 s
+   * @param maxConcurrentRequests maximum number of requests that read Postgres at the same time,
+   *     each of them by one connection, and as many that make changes; further ones wait for up to
+   *     5 s
    */
   public record Api(@Min(1) @Max(1_000) @DefaultValue("4") int maxConcurrentRequests) {}
 
@@ -584,5 +623,6 @@ public record OrderTimeoutProperties(
       @DefaultValue("binary") OutgoingFormat format,
       @Min(1) @Max(50_000) @DefaultValue("1000") int batchSize,
       @Min(1) @Max(10_000_000) @DefaultValue("100000") int queueCapacity,
-      @DurationMin(millis = 100) @DefaultValue("30s") Duration sweepInterval) {}
+      @DurationMin(millis = 100) @DurationMax(days = 36_500) @DefaultValue("30s")
+          Duration sweepInterval) {}
 }

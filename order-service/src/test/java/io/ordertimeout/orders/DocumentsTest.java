@@ -47,6 +47,8 @@ class DocumentsTest {
   private static final Path SOURCES = REPOSITORY.resolve("order-service/src/main/java");
   private static final int MAX_README_BYTES = 10_000;
 
+  private static final Path METADATA =
+      Path.of("target", "classes", "META-INF", "spring-configuration-metadata.json");
   private static final String PROPERTY_PREFIX = "order-timeout.";
   private static final Pattern METER = Pattern.compile("\"(order\\.timeout\\.[^\"]*)\"");
   private static final Pattern METRIC_ROW = Pattern.compile("\\| `(order_timeout_\\w+)` \\|.*");
@@ -169,10 +171,9 @@ class DocumentsTest {
 
   private static List<String> properties() throws IOException {
     List<String> rows = new ArrayList<>();
-    try (InputStream metadata =
-        OrderTimeoutProperties.class.getResourceAsStream(
-            "/META-INF/spring-configuration-metadata.json")) {
-      JsonNode root = JsonMapper.shared().readTree(Objects.requireNonNull(metadata));
+    // Not from the class path, where the metadata of tests come first.
+    try (InputStream metadata = Files.newInputStream(METADATA)) {
+      JsonNode root = JsonMapper.shared().readTree(metadata);
       for (JsonNode property : root.path("properties")) {
         String name = property.path("name").asString();
         if (name.startsWith(PROPERTY_PREFIX)) {

@@ -1,23 +1,48 @@
 package io.ordertimeout.orders;
 
+import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
+import java.lang.reflect.RecordComponent;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.hibernate.validator.constraints.time.DurationMax;
+import org.hibernate.validator.constraints.time.DurationMin;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.validation.autoconfigure.ValidationAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.env.SimpleCommandLinePropertySource;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 class OrderTimeoutPropertiesTest {
 
   @Configuration(proxyBeanMethods = false)
-  @EnableConfigurationProperties(OrderTimeoutProperties.class)
+  @EnableConfigurationProperties({OrderTimeoutProperties.class, Foreign.class})
+  @Import(DurationUnits.class)
   static class PropertiesConfiguration {}
+
+  /** Properties of another library, such as Spring Boot. */
+  @ConfigurationProperties("foreign")
+  record Foreign(@DefaultValue("1s") Duration timeout) {}
 
   private final ApplicationContextRunner context =
       new ApplicationContextRunner()
@@ -50,6 +75,25 @@ class OrderTimeoutPropertiesTest {
   })
   void invalidValueIsReportedWithItsProperty(String property, String value) {
     assertRefused(List.of(property + "=" + value), fieldPath(property), "rejected value");
+  }
+
+  @Test
+  void everyDurationHasBounds() {
+    List<RecordComponent> durations =
+        Stream.of(OrderTimeoutProperties.class.getDeclaredClasses())
+            .filter(Class::isRecord)
+            .flatMap(type -> Stream.of(type.getRecordComponents()))
+            .filter(component -> component.getType() == Duration.class)
+            .toList();
+
+    assertThat(durations)
+        .hasSizeGreaterThan(15)
+        .allMatch(duration -> duration.getAccessor().isAnnotationPresent(DurationMin.class))
+        .allMatch(duration -> duration.getAccessor().isAnnotationPresent(DurationMax.class));
+    assertRefused(
+        List.of("order-timeout.expiry.retry-delay=106751991167300d"),
+        fieldPath("order-timeout.expiry.retry-delay"),
+        "rejected value");
   }
 
   @Test
@@ -111,11 +155,151 @@ class OrderTimeoutPropertiesTest {
                     .doesNotContain("secret"));
   }
 
+  static Stream<String> durations() {
+    return durationsOf("order-timeout", OrderTimeoutProperties.class);
+  }
+
+  /** Returns the names of all durations of a record, of its records and of its lists of records. */
+  private static Stream<String> durationsOf(String prefix, Class<?> type) {
+    return Stream.of(type.getRecordComponents())
+        .flatMap(
+            component -> {
+              String name = prefix + "." + DataObjectPropertyName.toDashedForm(component.getName());
+              ResolvableType componentType = ResolvableType.forType(component.getGenericType());
+              if (componentType.resolve() == Duration.class) {
+                return Stream.of(name);
+              }
+              ResolvableType element = componentType.asCollection().getGeneric(0);
+              return ResolvableType.NONE.equals(element)
+                  ? durationsOfRecord(name, componentType)
+                  : durationsOfRecord(name + "[0]", element);
+            });
+  }
+
+  private static Stream<String> durationsOfRecord(String name, ResolvableType type) {
+    Class<?> resolved = type.toClass();
+    return resolved.isRecord() ? durationsOf(name, resolved) : Stream.empty();
+  }
+
+  @Test
+  void everyDurationIsTested() {
+    assertThat(durations())
+        .contains(
+            "order-timeout.deadline.default-timeout",
+            "order-timeout.deadline.policies[0].timeout",
+            "order-timeout.access.body-timeout")
+        .hasSizeGreaterThan(20);
+  }
+
+  @ParameterizedTest
+  @MethodSource("durations")
+  void durationWithoutUnitIsRefused(String property) {
+    for (String value : List.of("1800", "0", "-1", "+30")) {
+      context
+          .withPropertyValues(property + "=" + value)
+          .run(failed -> assertHasNoUnit(failed, property, value));
+    }
+  }
+
+  @Test
+  void durationWithoutUnitIsRefusedFromEverySource() {
+    String property = "order-timeout.deadline.policies[0].timeout";
+    List<PropertySource<?>> sources =
+        List.of(
+            new MapPropertySource("yaml", Map.of(property, 1800)),
+            new MapPropertySource(
+                "placeholder", Map.of(property, "${pay.within}", "pay.within", 1800)),
+            new SystemEnvironmentPropertySource(
+                "test-systemEnvironment",
+                Map.of("ORDERTIMEOUT_DEADLINE_POLICIES_0_TIMEOUT", "1800")),
+            new SimpleCommandLinePropertySource("--" + property + "=1800"));
+    for (PropertySource<?> source : sources) {
+      context
+          .withInitializer(
+              started -> started.getEnvironment().getPropertySources().addFirst(source))
+          .run(failed -> assertHasNoUnit(failed, property, "1800"));
+    }
+  }
+
+  private static void assertHasNoUnit(
+      AssertableApplicationContext failed, String property, String value) {
+    Throwable failure = Objects.requireNonNull(failed.getStartupFailure());
+    assertThat(failure).hasRootCauseMessage("'" + value + "', which has no unit");
+    assertThat(new DurationFailureAnalyzer().analyze(failure))
+        .extracting(FailureAnalysis::getDescription, as(STRING))
+        .startsWith(property + " is '" + value + "', which has no unit (from ");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"500ms, PT0.5S", "0s, PT0S", "30m, PT30M", "7d, PT168H", "PT1M, PT1M"})
+  void durationWithUnitIsAccepted(String value, Duration expected) {
+    context
+        .withPropertyValues("order-timeout.deadline.stale-after=" + value)
+        .run(
+            started ->
+                assertThat(started.getBean(OrderTimeoutProperties.class).deadline().staleAfter())
+                    .isEqualTo(expected));
+  }
+
+  @Test
+  void durationsOfOthersKeepTheirUnits() {
+    context
+        .withPropertyValues("foreign.timeout=5000")
+        .run(
+            started ->
+                assertThat(started.getBean(Foreign.class).timeout())
+                    .isEqualTo(Duration.ofSeconds(5)));
+  }
+
   @Test
   void policyRequiresNameAndTimeout() {
+    assertPolicyRefused("name", "channel=web", "timeout=1m");
+    assertPolicyRefused("timeout", "channel=web", "name=web");
+    assertPolicyRefused("channel", "channel=", "name=web", "timeout=1m");
+    assertPolicyRefused("paymentMethod", "payment-method=", "name=card", "timeout=1m");
+  }
+
+  private void assertPolicyRefused(String field, String... settings) {
+    assertRefused(
+        Stream.of(settings).map("order-timeout.deadline.policies[0]."::concat).toList(),
+        "deadline.policies[0]." + field,
+        "rejected value");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "payment-method=Transfer, payment-method=transfer",
+    "payment-method=transfer, payment-method=transfer",
+    "channel=web, channel=WEB",
+    "payment-method=card, channel=web;payment-method=Card",
+    "'', channel=web"
+  })
+  void policyBehindOneThatMatchesTheSameOrdersIsRefused(String first, String second) {
+    assertRefused(policies(first, second), "policies[1] ('second') never applies", "'first'");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "payment-method=transfer, payment-method=card",
+    "channel=web, payment-method=web",
+    "channel=web;payment-method=card, payment-method=card",
+    "channel=web, ''"
+  })
+  void policiesForDifferentOrdersAreAccepted(String first, String second) {
     context
-        .withPropertyValues("order-timeout.deadline.policies[0].channel=web")
-        .run(failed -> assertThat(failed).hasFailed());
+        .withPropertyValues(policies(first, second).toArray(String[]::new))
+        .run(started -> assertThat(started).hasNotFailed());
+  }
+
+  private static List<String> policies(String first, String second) {
+    return Stream.concat(policy(0, "first", first), policy(1, "second", second)).toList();
+  }
+
+  private static Stream<String> policy(int index, String name, String criteria) {
+    String prefix = "order-timeout.deadline.policies[" + index + "].";
+    return Stream.concat(
+        Stream.of(prefix + "name=" + name, prefix + "timeout=1m"),
+        Stream.of(criteria.split(";")).filter(text -> !text.isEmpty()).map(prefix::concat));
   }
 
   private void assertRefused(List<String> settings, String... explained) {

@@ -30,8 +30,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Record timestamps are the broker's append times ({@code LogAppendTime}). The broker can be
  * stopped and started again on the same directory and port. Thread-safe.
+ *
+ * <p>Sets the default locale of this JVM to English, because the broker does not start in some
+ * others.
  */
 public final class EmbeddedKafka implements AutoCloseable {
+  static {
+    // Kafka finds the constant of its group type "classic" in capitals of the default locale, which
+    // are CLASSİC in Turkish.
+    Locale.setDefault(Locale.ENGLISH);
+  }
+
   /** Node id of the first broker, which is also the controller. */
   private static final int FIRST = 1;
 

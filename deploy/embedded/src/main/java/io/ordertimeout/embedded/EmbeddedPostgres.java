@@ -253,10 +253,11 @@ public final class EmbeddedPostgres implements AutoCloseable {
     Files.move(unfinished, data, StandardCopyOption.ATOMIC_MOVE);
   }
 
+  // Not %d, because some locales have other digits than Postgres.
   private String settings() {
     return """
         # Rewritten at every start.
-        port = %d
+        port = %s
         listen_addresses = '%s'
         unix_socket_directories = ''
         max_connections = 200
@@ -269,7 +270,7 @@ public final class EmbeddedPostgres implements AutoCloseable {
         + (primaryPort == null
             ? ""
             : """
-            primary_conninfo = 'host=%s port=%d user=%s password=%s'
+            primary_conninfo = 'host=%s port=%s user=%s password=%s'
             wal_retrieve_retry_interval = 100ms
             """
                 .formatted(Ports.LOOPBACK, primaryPort, NAME, password))

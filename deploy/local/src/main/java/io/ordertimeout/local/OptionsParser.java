@@ -1,5 +1,7 @@
 package io.ordertimeout.local;
 
+import io.ordertimeout.orders.DurationUnits;
+import java.time.Duration;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.springframework.boot.context.properties.bind.BindException;
@@ -33,7 +35,8 @@ final class OptionsParser {
               "local",
               Bindable.of(LocalOptions.class),
               new NoUnboundElementsBindHandler(
-                  BindHandler.DEFAULT, new UnboundElementsSourceFilter()));
+                  new DurationUnits("local").apply(BindHandler.DEFAULT),
+                  new UnboundElementsSourceFilter()));
     } catch (BindException e) {
       throw new InvalidOptionException(message(e));
     }
@@ -49,8 +52,11 @@ final class OptionsParser {
       }
     }
     ConfigurationProperty property = e.getProperty();
-    return property == null
-        ? String.valueOf(e.getMessage())
+    if (property == null) {
+      return String.valueOf(e.getMessage());
+    }
+    return Duration.class.equals(e.getTarget().getType().resolve())
+        ? property.getName() + " is not a duration such as 30s or 5m: " + property.getValue()
         : "Invalid value of " + property.getName() + ": " + property.getValue();
   }
 

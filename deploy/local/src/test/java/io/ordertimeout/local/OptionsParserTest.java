@@ -8,6 +8,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class OptionsParserTest {
 
@@ -84,6 +85,13 @@ class OptionsParserTest {
         .hasMessageContaining("local.")
         .hasMessageContaining(name.substring(name.lastIndexOf('.') + 1))
         .hasMessageEndingWith(": " + shown);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"report-interval", "traffic.timeout-min", "traffic.timeout-max"})
+  void durationNeedsAUnit(String option) {
+    assertThatThrownBy(() -> OptionsParser.parse("--local." + option + "=90"))
+        .hasMessage("local." + option + " is not a duration such as 30s or 5m: 90");
   }
 
   @Test

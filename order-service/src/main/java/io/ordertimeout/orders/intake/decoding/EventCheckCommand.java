@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.intake.decoding;
 
+import io.ordertimeout.orders.DurationUnits;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.intake.decoding.EventCheck.CheckedRecord;
 import io.ordertimeout.orders.intake.decoding.EventCheck.Outcome;
@@ -9,6 +10,8 @@ import io.ordertimeout.orders.platform.avro.SchemaRegistry;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -22,6 +25,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.kafka.common.errors.RetriableException;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.BeansException;
 import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -44,6 +48,7 @@ public final class EventCheckCommand {
   /** What decoding needs of the service. */
   @EnableConfigurationProperties(OrderTimeoutProperties.class)
   @Import({
+    DurationUnits.class,
     EventCheck.class,
     EventDecoder.class,
     PaymentDeadlines.class,
@@ -65,7 +70,18 @@ public final class EventCheckCommand {
    *
    * @return 0 if all records are usable, 1 if some are not, 2 if they could not be checked
    */
-  public static int run(PrintStream out, PrintStream err, String... arguments) {
+  public static int run(String... arguments) {
+    return run(System.out, System.err, charsetOfStandardOutput(), arguments);
+  }
+
+  /** Java 17 knows only the platform's charset, which may be another one on Windows. */
+  private static Charset charsetOfStandardOutput() {
+    String nativeName = System.getProperty("native.encoding", "US-ASCII");
+    String name = System.getProperty("stdout.encoding", nativeName);
+    return Charset.isSupported(name) ? Charset.forName(name) : StandardCharsets.US_ASCII;
+  }
+
+  static int run(PrintStream out, PrintStream err, Charset charset, String... arguments) {
     String file =
         Arrays.stream(arguments)
             .filter(argument -> argument.startsWith(OPTION))
@@ -84,15 +100,21 @@ public final class EventCheckCommand {
           .check(lines, Clock.systemUTC().instant())
           .forEach(
               record -> {
-                out.println(text(record));
+                out.println(Printable.in(charset, text(record)));
                 counts.merge(record.outcome().result(), 1, Integer::sum);
               });
-      out.println(counts.isEmpty() ? "There are no records in " + file : summary(counts));
+      String summary = counts.isEmpty() ? "There are no records in " + file : summary(counts);
+      out.println(Printable.in(charset, summary));
       return counts.containsKey(Result.DEAD_LETTER) ? SOME_UNUSABLE : ALL_USABLE;
     } catch (IOException | UncheckedIOException | InvalidPathException e) {
-      err.println("Cannot read the records in '" + file + "': " + e);
+      err.println(Printable.in(charset, "Cannot read the records in '" + file + "': " + e));
     } catch (IllegalArgumentException | RetriableException e) {
-      err.println("Cannot check the records in '" + file + "': " + e.getMessage());
+      String fault = "Cannot check the records in '" + file + "': " + e.getMessage();
+      err.println(Printable.in(charset, fault));
+    } catch (BeansException e) {
+      // Spring Boot has logged which setting is wrong.
+      String fault = "Cannot check the records in '" + file + "' with these settings";
+      err.println(Printable.in(charset, fault));
     }
     return NOT_CHECKED;
   }

@@ -60,7 +60,7 @@ final class PaymentDeadlines {
       return checked(createdAt, timeout, "TIMEOUT");
     }
     for (OrderTimeoutProperties.Policy policy : policies) {
-      if (matches(policy.channel(), channel) && matches(policy.paymentMethod(), paymentMethod)) {
+      if (policy.matches(channel, paymentMethod)) {
         return checked(createdAt, policy.timeout(), policy.name());
       }
     }
@@ -88,10 +88,5 @@ final class PaymentDeadlines {
           "the payment deadline is not before the year 10000: " + deadline);
     }
     return new PaymentDeadline(deadline, policy);
-  }
-
-  /** Producers and policies may differ in case: a policy that never matches would be worse. */
-  private static boolean matches(@Nullable String wanted, @Nullable String actual) {
-    return wanted == null || wanted.equalsIgnoreCase(actual);
   }
 }

@@ -1,5 +1,9 @@
 package io.ordertimeout.orders.intake.decoding;
 
+import java.nio.charset.Charset;
+import java.nio.charset.CharsetEncoder;
+import java.util.stream.Collectors;
+
 /**
  * Makes text from outside safe for headers and terminals: limits its length and escapes characters
  * that break lines, hide text or change its direction.
@@ -16,16 +20,32 @@ public final class Printable {
     int codePoint;
     for (int i = 0; i < text.length(); i += Character.charCount(codePoint)) {
       if (printable.length() >= MAX_LENGTH) {
-        return printable.append('…').toString();
+        return printable.append("...").toString();
       }
       codePoint = text.codePointAt(i);
       if (isPrintable(codePoint)) {
         printable.appendCodePoint(codePoint);
       } else {
-        printable.append(String.format("\\u%04x", codePoint));
+        printable.append(escaped(codePoint));
       }
     }
     return printable.toString();
+  }
+
+  /** Escapes characters that a terminal cannot show because its charset does not have them. */
+  static String in(Charset charset, String text) {
+    CharsetEncoder encoder = charset.newEncoder();
+    return text.codePoints()
+        .mapToObj(
+            codePoint -> {
+              String character = Character.toString(codePoint);
+              return encoder.canEncode(character) ? character : escaped(codePoint);
+            })
+        .collect(Collectors.joining());
+  }
+
+  private static String escaped(int codePoint) {
+    return String.format("\\u%04x", codePoint);
   }
 
   private static boolean isPrintable(int codePoint) {

@@ -3,6 +3,7 @@ package io.ordertimeout.orders.intake.decoding;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ordertimeout.orders.OrderServiceApplication;
 import io.ordertimeout.orders.platform.avro.RegistryServer;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -102,6 +103,54 @@ class EventCheckCommandTest {
   }
 
   @Test
+  void wrongSettingIsNoDeadLetter() throws IOException {
+    assertThat(check("{\"topic\":\"order-paid\"}", "--order-timeout.wheel.tick=10")).isEqualTo(2);
+    assertThat(lines(err)).singleElement().asString().contains("records.jsonl", "settings");
+    assertThat(lines(out)).isEmpty();
+  }
+
+  @Test
+  void escapesWhatTheCharsetOfTheTerminalDoesNotHave() throws Exception {
+    String records =
+        """
+        {"topic":"order-created","key":"日-ü","payload":{"orderId":"日-ü"}}
+        {"topic":"order-paid","key":"k","payload":{"orderId":"%s"}}
+        garbage
+        """
+            .formatted("ğ".repeat(2_000));
+
+    assertThat(check(records)).isEqualTo(2);
+    assertThat(lines(out).get(0)).startsWith("1: created, order 日-ü, at ");
+
+    assertThat(outputInAsciiTerminal(directory.resolve("records.jsonl")))
+        .matches("\\p{ASCII}*")
+        .startsWith("1: created, order \\u65e5-\\u00fc, at ")
+        .contains("\\u011f...")
+        .doesNotContain("?");
+  }
+
+  /** A process takes its charset from its environment. */
+  private static String outputInAsciiTerminal(Path file) throws Exception {
+    ProcessBuilder builder =
+        new ProcessBuilder(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            System.getProperty("java.class.path"),
+            OrderServiceApplication.class.getName(),
+            "--check-events=" + file);
+    builder.environment().put("LC_ALL", "C");
+    Process process = builder.redirectErrorStream(true).start();
+    try {
+      String output = new String(process.getInputStream().readAllBytes(), UTF_8);
+      assertThat(process.waitFor()).as(output).isEqualTo(2);
+      return output;
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  @Test
   void saysThatAFileIsEmpty() throws IOException {
     assertThat(check("\n\n")).isZero();
     assertThat(lines(out)).singleElement().asString().contains("There are no records");
@@ -122,7 +171,7 @@ class EventCheckCommandTest {
 
   private int run(String... arguments) {
     return EventCheckCommand.run(
-        new PrintStream(out, true, UTF_8), new PrintStream(err, true, UTF_8), arguments);
+        new PrintStream(out, true, UTF_8), new PrintStream(err, true, UTF_8), UTF_8, arguments);
   }
 
   private static List<String> lines(ByteArrayOutputStream stream) {
