@@ -63,7 +63,16 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end }}
 {{- /* A restarted container finds its shards waiting; a stopped instance gives them up. */}}
 {{- $intake := dict "instance-id" "${POD_NAME}" "leave-on-stop" true }}
-{{- toYaml (mergeOverwrite (dict "spring" $spring "order-timeout" (dict "intake" $intake)) (deepCopy .Values.config)) }}
+{{- $properties := dict "spring" $spring "order-timeout" (dict "intake" $intake) }}
+{{- with include "order-timeout.contextPath" . }}
+{{- $_ := set $properties "server" (dict "servlet" (dict "context-path" .)) }}
+{{- end }}
+{{- toYaml (mergeOverwrite $properties (deepCopy .Values.config)) }}
+{{- end }}
+
+{{/* The path below which the service serves console and API; empty for the root of its host. */}}
+{{- define "order-timeout.contextPath" -}}
+{{- if .Values.ingress.enabled }}{{ trimSuffix "/" .Values.ingress.path }}{{ end }}
 {{- end }}
 
 {{/* The names of the topics by their role, as JSON. */}}

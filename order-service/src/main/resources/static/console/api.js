@@ -1,4 +1,4 @@
-import { queryString } from './urls.js';
+import { queryString, serviceUrl } from './urls.js';
 
 // The client of the service's API. Authenticates with the session cookie, or with a bearer token
 // that is kept in memory only.
@@ -139,7 +139,7 @@ async function send(path, options) {
   const requestedDuring = logIns;
   let response;
   try {
-    response = await fetch(path, { ...options, headers, cache: 'no-store' });
+    response = await fetch(serviceUrl(path), { ...options, headers, cache: 'no-store' });
   } catch (error) {
     if (error.name === 'AbortError') {
       throw error;

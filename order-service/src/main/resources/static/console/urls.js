@@ -12,3 +12,8 @@ export function viewHref(view, parameters = {}) {
   const query = queryString(parameters);
   return `#/${view}${query ? `?${query}` : ''}`;
 }
+
+/** The address of a path of the service, which may itself be below a path of its host. */
+export function serviceUrl(path) {
+  return `.${path}`;
+}

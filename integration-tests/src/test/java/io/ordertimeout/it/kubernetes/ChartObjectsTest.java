@@ -34,6 +34,7 @@ class ChartObjectsTest {
           Map.of("prometheusRule.enabled", true),
           Map.of("dashboards.enabled", true),
           Map.of("ingress.enabled", true, "ingress.host", "orders.example.com"),
+          Map.of("ingress.enabled", true, "ingress.host", "example.com", "ingress.path", "/orders"),
           Map.of("keda.enabled", true),
           Map.of("strimzi.topics.enabled", true, "strimzi.cluster", "shop"),
           Map.of("strimzi.user.enabled", true, "strimzi.cluster", "shop"),

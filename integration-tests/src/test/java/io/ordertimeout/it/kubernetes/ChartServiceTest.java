@@ -60,6 +60,34 @@ class ChartServiceTest {
   }
 
   @Test
+  void theServiceServesThePathThatTheIngressLeadsTo() {
+    Map<String, Object> values = new HashMap<>();
+    assertServedAt("", values);
+    values.put("ingress.path", "/shop/orders");
+    assertServedAt("", values);
+    values.put("ingress.enabled", true);
+    values.put("ingress.host", "shop.example.com");
+    assertServedAt("/shop/orders", values);
+    values.put("ingress.path", "/");
+    assertServedAt("", values);
+  }
+
+  private static void assertServedAt(String contextPath, Map<String, Object> values) {
+    Objects objects = Chart.render(values);
+    assertThat(objects.configuration().at("/server/servlet/context-path").asString(""))
+        .isEqualTo(contextPath);
+    for (JsonNode ingress : objects.of("Ingress")) {
+      assertThat(ingress.at("/spec/rules/0/http/paths/0/path").asString())
+          .isEqualTo(contextPath.isEmpty() ? "/" : contextPath);
+    }
+    // The context path does not apply to the management port.
+    assertThat(objects.container().at("/readinessProbe/httpGet/path").asString())
+        .isEqualTo("/actuator/health/readiness");
+    assertThat(objects.container().at("/readinessProbe/httpGet/port").asString())
+        .isEqualTo("management");
+  }
+
+  @Test
   void theServiceReadsItsSecretsFromTheEnvironment() {
     Objects objects =
         Chart.render(

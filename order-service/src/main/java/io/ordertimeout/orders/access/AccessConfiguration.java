@@ -41,9 +41,10 @@ import tools.jackson.databind.json.JsonMapper;
 @Configuration(proxyBeanMethods = false)
 class AccessConfiguration {
 
-  /** Allows resources and scripts of this origin only, and no framing. */
-  private static final String CONTENT_POLICY =
-      "default-src 'self'; img-src 'self' data:; style-src 'self'; script-src 'self';"
+  /** Allows resources and scripts of this origin and the script in index.html, and no framing. */
+  static final String CONTENT_POLICY =
+      "default-src 'self'; img-src 'self' data:; style-src 'self';"
+          + " script-src 'self' 'sha256-qMeDNGlhKMyT3MNNa9KJsgR2zJyIeHv19CeYIMcAvv8=';"
           + " connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self';"
           + " frame-ancestors 'none'";
 

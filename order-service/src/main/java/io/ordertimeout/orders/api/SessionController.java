@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.api;
 
+import jakarta.servlet.http.HttpServletRequest;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -41,7 +42,12 @@ class SessionController {
    * @param name its name, to be shown to users
    * @param path the path that starts a log-in through it
    */
-  record Provider(String name, String path) {}
+  record Provider(String name, String path) {
+
+    Provider below(String contextPath) {
+      return new Provider(name, contextPath + path);
+    }
+  }
 
   private final boolean tokens;
   private final List<Provider> providers;
@@ -64,7 +70,8 @@ class SessionController {
 
   /** The session, also of a client that is not logged in; sets the CSRF token for changes. */
   @GetMapping("/api/v1/session")
-  Session session(@Nullable Authentication user, @Nullable CsrfToken token) {
+  Session session(
+      @Nullable Authentication user, @Nullable CsrfToken token, HttpServletRequest request) {
     if (token != null) {
       // The token is lazy: reading it adds its cookie to the response.
       token.getToken();
@@ -80,6 +87,6 @@ class SessionController {
         operator,
         !tokens && providers.isEmpty(),
         tokens,
-        providers);
+        providers.stream().map(provider -> provider.below(request.getContextPath())).toList());
   }
 }
