@@ -112,7 +112,8 @@ class ApiDescription {
                         + " change what it does. A list is read page by page: pass the `next` of a"
                         + " page, unchanged, as `after` of the next request; it is null on the last"
                         + " page. Fields may be added to responses."))
-        .servers(List.of(new Server().url("/").description("The instance that serves this file")))
+        // Relative to the document's own address, which may be below a path of its host.
+        .servers(List.of(new Server().url("..").description("The instance that serves this file")))
         .security(SECURITY)
         .components(
             new Components()

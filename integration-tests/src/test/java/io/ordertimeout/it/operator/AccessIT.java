@@ -128,6 +128,24 @@ class AccessIT {
         .isEqualTo(401);
     assertThat(withToken.form("/api/v1/session", "username", "operator", "password", "x").status())
         .isEqualTo(401);
+    Answer twice =
+        withToken.form(
+            "/api/v1/session",
+            "username",
+            "operator",
+            "password",
+            Http.OPERATOR_PASSWORD,
+            "username",
+            "viewer");
+    assertThat(twice.status()).isEqualTo(400);
+    assertThat(twice.json().path("detail").asString()).contains("'username'", "more than once");
+    Answer undecodable =
+        withToken.postText(
+            "/api/v1/session",
+            "application/x-www-form-urlencoded",
+            "username=operator&password=100%");
+    assertThat(undecodable.status()).isEqualTo(400);
+    assertThat(undecodable.response().body()).contains("URL-encoded").doesNotContain("100%");
     Answer login =
         withToken.form(
             "/api/v1/session", "username", "operator", "password", Http.OPERATOR_PASSWORD);

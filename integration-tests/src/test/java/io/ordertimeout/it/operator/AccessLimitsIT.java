@@ -284,6 +284,53 @@ class AccessLimitsIT {
         HttpResponse.BodyHandlers.ofInputStream());
   }
 
+  @Test
+  void numbersOfManyDigitsAreRefusedBeforeAnybodyComputesWithThem() {
+    Http viewer = service.http().viewer();
+    for (String amount :
+        List.of("1e-30000000", "1e30000000", "1e-11", "1e11", "9".repeat(31), "0".repeat(101))) {
+      for (String path : List.of("/api/v1/orders", "/api/v1/orders.csv")) {
+        Answer answer = viewer.get(path, "amountFrom", amount, "currency", "EUR");
+
+        assertThat(answer.status()).as(amount).isEqualTo(400);
+        assertThat(answer.response().body())
+            .contains("amountFrom", "at most 30 digits, at most 10 of them after the point");
+      }
+    }
+    viewer
+        .get(
+            "/api/v1/orders",
+            "amountFrom",
+            "-" + "9".repeat(20) + "." + "9".repeat(10),
+            "amountTo",
+            "1e10",
+            "currency",
+            "EUR")
+        .assertOk();
+    for (String time : List.of(Long.toString(Long.MAX_VALUE), Long.toString(Long.MIN_VALUE))) {
+      assertThat(viewer.get("/api/v1/orders", "after", cursor("deadline " + time + " 1")).status())
+          .isEqualTo(400);
+      assertThat(viewer.get("/api/v1/conflicts", "after", cursor(time + "\0a\0b")).status())
+          .isEqualTo(400);
+    }
+    assertThat(
+            service
+                .http()
+                .operator()
+                .postText(
+                    "/api/v1/group/advance",
+                    "application/json",
+                    "{\"generation\":1e-30000000,\"reason\":\"x\"}")
+                .status())
+        .isBetween(400, 499);
+  }
+
+  private static String cursor(String position) {
+    return Base64.getUrlEncoder()
+        .withoutPadding()
+        .encodeToString(position.getBytes(StandardCharsets.UTF_8));
+  }
+
   private Http from(String address) {
     return service.http().with("X-Forwarded-For", address);
   }

@@ -219,6 +219,40 @@ class SearchIT {
   }
 
   @Test
+  void decidedOrdersAreNotListedAsParked() {
+    insert("decided-", 1, 3_000);
+    scenario
+        .database()
+        .execute(
+            """
+            insert into parked_order (order_id, shard, reason)
+            select order_id, 0, 'undecodable' from order_deadline where order_id like 'decided-%'
+            union all
+            values ('a-not-known-yet', 0, 'x'), ('search-05', 0, 'x'), ('search-25', 0, 'x')
+            """);
+
+    assertThat(read("/api/v1/parked", 500)).containsExactly("a-not-known-yet", "search-25");
+    assertThat(read("/api/v1/parked", 1)).containsExactly("a-not-known-yet", "search-25");
+    scenario.database().execute("delete from parked_order");
+    delete("decided-");
+  }
+
+  private List<String> read(String list, int limit) {
+    List<String> found = new ArrayList<>();
+    String after = "";
+    for (int pages = 0; pages < 5; pages++) {
+      JsonNode page =
+          viewer.get(list, "after", after, "limit", String.valueOf(limit)).assertOk().json();
+      page.path("data").forEach(order -> found.add(order.path("orderId").asString()));
+      if (page.path("next").isNull()) {
+        return found;
+      }
+      after = page.path("next").asString();
+    }
+    throw new AssertionError("after five pages, there are more: " + found);
+  }
+
+  @Test
   void manyOrdersAreChangedByOneRequestThatCanBeRepeated() {
     for (String id : List.of("bulk-1", "bulk-2", "bulk-paid")) {
       scenario.create(id, 0, Scenario.in(Duration.ofHours(2)));

@@ -29,7 +29,7 @@ public final class Http {
   public static final String VIEWER_PASSWORD = "the viewer's";
 
   private static final HttpClient CLIENT = HttpClient.newHttpClient();
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofSeconds(40);
 
   /** A response. */
   public record Answer(HttpResponse<String> response) {
@@ -131,9 +131,14 @@ public final class Http {
 
   /** Sends a POST request with a text. */
   public Answer postText(String path, String text) {
+    return postText(path, "text/plain", text);
+  }
+
+  /** Sends a POST request with a text of that media type. */
+  public Answer postText(String path, String mediaType, String text) {
     return send(
         request(path)
-            .header("Content-Type", "text/plain")
+            .header("Content-Type", mediaType)
             .POST(HttpRequest.BodyPublishers.ofString(text)));
   }
 

@@ -18,16 +18,19 @@ final class FormRequest extends HttpServletRequestWrapper {
   /**
    * Creates the request.
    *
-   * @param form the fields, URL-encoded; the first of several with the same name counts
+   * @param form the fields, URL-encoded
+   * @throws IllegalArgumentException if a field cannot be decoded or is given more than once
    */
   FormRequest(HttpServletRequest request, String form) {
     super(request);
     for (String field : form.split("&", -1)) {
       int equals = field.indexOf('=');
       if (equals > 0) {
-        fields.putIfAbsent(
-            decoded(field.substring(0, equals)),
-            new String[] {decoded(field.substring(equals + 1))});
+        String name = decoded(field.substring(0, equals));
+        String[] value = {decoded(field.substring(equals + 1))};
+        if (fields.putIfAbsent(name, value) != null) {
+          throw new IllegalArgumentException("the field '" + name + "' is given more than once");
+        }
       }
     }
   }
@@ -36,7 +39,8 @@ final class FormRequest extends HttpServletRequestWrapper {
     try {
       return URLDecoder.decode(text, StandardCharsets.UTF_8);
     } catch (IllegalArgumentException e) {
-      return text; // matches no password
+      // The message does not repeat the text, which may be a password.
+      throw new IllegalArgumentException("the form is not URL-encoded", e);
     }
   }
 

@@ -120,9 +120,17 @@ final class RequestBodyFilter extends OncePerRequestFilter {
       return;
     }
     byte[] body = body(request, response);
-    if (body != null) {
-      chain.doFilter(new FormRequest(request, new String(body, StandardCharsets.UTF_8)), response);
+    if (body == null) {
+      return;
     }
+    FormRequest form;
+    try {
+      form = new FormRequest(request, new String(body, StandardCharsets.UTF_8));
+    } catch (IllegalArgumentException e) {
+      refuse(response, HttpStatus.BAD_REQUEST, String.valueOf(e.getMessage()));
+      return;
+    }
+    chain.doFilter(form, response);
   }
 
   private byte @Nullable [] body(HttpServletRequest request, HttpServletResponse response)

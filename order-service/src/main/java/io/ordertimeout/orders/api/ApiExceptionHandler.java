@@ -43,8 +43,12 @@ import org.springframework.web.context.request.WebRequest;
 import org.springframework.web.method.annotation.HandlerMethodValidationException;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.TokenStreamContext;
+import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.exc.StreamReadException;
 import tools.jackson.databind.DatabindException;
+import tools.jackson.databind.exc.InvalidFormatException;
 import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
 
@@ -125,25 +129,60 @@ class ApiExceptionHandler extends ResponseEntityExceptionHandler {
             exceeded.status(),
             request);
       }
-      if (cause instanceof StreamReadException invalid) {
-        return invalidBody(
-            e, "is not valid JSON: " + invalid.getOriginalMessage(), headers, request);
+      if (cause instanceof StreamReadException || cause instanceof StreamConstraintsException) {
+        JacksonException invalid = (JacksonException) cause;
+        return invalid(
+            e,
+            List.of(
+                new FieldError(
+                    place(invalid), "is not valid JSON: " + invalid.getOriginalMessage())),
+            headers,
+            request);
       }
       if (cause instanceof DatabindException wrong) {
         return invalid(
             e, List.of(new FieldError(path(wrong), wrongField(wrong))), headers, request);
       }
     }
-    return invalidBody(e, "is missing or unreadable", headers, request);
+    return invalid(
+        e, List.of(new FieldError(Problems.BODY, "is missing or unreadable")), headers, request);
   }
 
   private static String wrongField(DatabindException wrong) {
     if (wrong instanceof UnrecognizedPropertyException unknown) {
       return "unknown field; known are " + new TreeSet<>(unknown.getKnownPropertyIds());
     }
+    String value = wrong instanceof InvalidFormatException format ? " " + written(format) : "";
     return wrong instanceof MismatchedInputException mismatch && mismatch.getTargetType() != null
-        ? "invalid value; it must be " + ParameterCheck.typeName(mismatch.getTargetType())
-        : "invalid value";
+        ? "invalid value%s; it must be %s"
+            .formatted(value, ParameterCheck.typeName(mismatch.getTargetType()))
+        : "invalid value" + value;
+  }
+
+  /** Of an empty string where an object or an array is expected, Jackson has only the content. */
+  private static String written(InvalidFormatException wrong) {
+    String value = String.valueOf(wrong.getValue());
+    return value.isEmpty() ? "\"\"" : value;
+  }
+
+  /** Returns the field at which the JSON is invalid, such as one that appears twice. */
+  private static String place(JacksonException invalid) {
+    String path =
+        invalid.processor() instanceof JsonParser parser ? path(parser.streamReadContext()) : "";
+    return path.isEmpty() ? Problems.BODY : path;
+  }
+
+  private static String path(@Nullable TokenStreamContext context) {
+    if (context == null || context.inRoot()) {
+      return "";
+    }
+    String outer = path(context.getParent());
+    if (context.inArray()) {
+      return outer + "[" + context.getCurrentIndex() + "]";
+    }
+    return context.hasCurrentName()
+        ? outer + (outer.isEmpty() ? "" : ".") + context.currentName()
+        : outer;
   }
 
   private static String path(DatabindException wrong) {
@@ -226,11 +265,6 @@ class ApiExceptionHandler extends ResponseEntityExceptionHandler {
       Exception e, List<FieldError> errors, HttpHeaders headers, WebRequest request) {
     return handleExceptionInternal(
         e, Problems.invalid(errors), headers, HttpStatus.BAD_REQUEST, request);
-  }
-
-  private @Nullable ResponseEntity<Object> invalidBody(
-      Exception e, String message, HttpHeaders headers, WebRequest request) {
-    return invalid(e, List.of(new FieldError(Problems.BODY, message)), headers, request);
   }
 
   /** Adds the type to the problems that Spring describes. */

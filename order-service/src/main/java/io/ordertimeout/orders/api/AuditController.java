@@ -23,6 +23,7 @@ class AuditController {
 
   /** The recorded actions on one subject or on all, latest first. */
   @GetMapping
+  @Reading
   Page<OperatorAction> actions(
       @RequestParam(required = false) @Nullable String subject,
       @RequestParam(required = false) @Nullable String after,

@@ -3,11 +3,11 @@ package io.ordertimeout.orders.api;
 import io.ordertimeout.orders.deadline.PaymentConflicts;
 import io.ordertimeout.orders.deadline.PaymentConflicts.ConflictKey;
 import io.ordertimeout.orders.deadline.PaymentConflicts.OrderConflict;
+import io.ordertimeout.orders.platform.values.EpochMicros;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -31,6 +31,7 @@ class ConflictController {
 
   /** The payments that met a cancelled or closed order, the latest detected first. */
   @GetMapping
+  @Reading
   Page<OrderConflict> conflicts(
       @RequestParam(required = false) @Nullable String after,
       @RequestParam(defaultValue = Page.DEFAULT_LIMIT) @Min(1) @Max(Page.MAX_LIMIT) int limit) {
@@ -42,11 +43,10 @@ class ConflictController {
 
   // No id contains the character 0.
   private static String text(ConflictKey key) {
-    long micros = ChronoUnit.MICROS.between(Instant.EPOCH, key.detectedAt());
     return Base64.getUrlEncoder()
         .withoutPadding()
         .encodeToString(
-            (micros + "\0" + key.orderId() + "\0" + key.paymentId())
+            (EpochMicros.text(key.detectedAt()) + "\0" + key.orderId() + "\0" + key.paymentId())
                 .getBytes(StandardCharsets.UTF_8));
   }
 
@@ -54,8 +54,7 @@ class ConflictController {
     try {
       String[] parts =
           new String(Base64.getUrlDecoder().decode(after), StandardCharsets.UTF_8).split("\0", -1);
-      Instant detectedAt = Instant.EPOCH.plus(Long.parseLong(parts[0]), ChronoUnit.MICROS);
-      return new ConflictKey(detectedAt, parts[1], parts[2]);
+      return new ConflictKey(EpochMicros.parse(parts[0]), parts[1], parts[2]);
     } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
       throw Page.invalid(after);
     }

@@ -88,7 +88,9 @@ class DeadLetterController {
    * @param offset its offset
    */
   record LetterPosition(
-      @NotBlank @Size(max = 249) String topic, @Min(0) int partition, @Min(0) long offset) {
+      @NotBlank @Size(max = 249) String topic,
+      @NotNull @Min(0) Integer partition,
+      @NotNull @Min(0) Long offset) {
     Position position() {
       return new Position(topic, partition, offset);
     }
@@ -247,10 +249,7 @@ class DeadLetterController {
     List<Position> positions =
         request.positions().stream().map(LetterPosition::position).distinct().toList();
     List<BulkResult<Position>> results =
-        postgres.within(
-            () ->
-                commands.replayAll(
-                    ChangeResponses.requester(user, key), positions, request.reason()));
+        commands.replayAll(ChangeResponses.requester(user, key), positions, request.reason());
     return BulkResponses.of(results, results.stream().map(LetterResult::of).toList());
   }
 

@@ -1,6 +1,7 @@
 package io.ordertimeout.orders.api;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import io.ordertimeout.orders.deadline.OrderPages;
 import io.ordertimeout.orders.operator.ChangeResult;
 import io.ordertimeout.orders.operator.ExpiryCommands;
 import io.ordertimeout.orders.operator.OrderSearch;
@@ -46,7 +47,8 @@ class ExpiryController {
    * @param channel the channel whose orders are paused; if absent, all orders are
    * @param moveDeadlines whether each deadline moves by the part of the pause during which its
    *     order existed
-   * @param endsAt when the pause ends automatically; if absent, an operator has to end it
+   * @param endsAt when the pause ends automatically, at most 365 days from now; if absent, an
+   *     operator has to end it
    * @param reason why expiry is paused; recorded in the audit log
    */
   record PauseRequest(
@@ -68,7 +70,7 @@ class ExpiryController {
 
   private final ExpiryPauses pauses;
   private final ExpiryHolds holds;
-  private final ParkedOrders parked;
+  private final OrderPages pages;
   private final ExpiryCommands commands;
   private final PauseEffects effects;
   private final OrderSearch orders;
@@ -76,13 +78,13 @@ class ExpiryController {
   ExpiryController(
       ExpiryPauses pauses,
       ExpiryHolds holds,
-      ParkedOrders parked,
+      OrderPages pages,
       ExpiryCommands commands,
       PauseEffects effects,
       OrderSearch orders) {
     this.pauses = pauses;
     this.holds = holds;
-    this.parked = parked;
+    this.pages = pages;
     this.commands = commands;
     this.effects = effects;
     this.orders = orders;
@@ -90,6 +92,7 @@ class ExpiryController {
 
   /** All pauses, whether in force or ended, latest first. */
   @GetMapping("/pauses")
+  @Reading
   Page<ExpiryPauses.Pause> pauses(
       @RequestParam(required = false) @Nullable String after,
       @RequestParam(defaultValue = Page.DEFAULT_LIMIT) @Min(1) @Max(Page.MAX_LIMIT) int limit) {
@@ -129,6 +132,7 @@ class ExpiryController {
 
   /** What the end of a pause would do now, before it is ended. */
   @GetMapping("/pauses/{id}/effect")
+  @Reading
   PauseEffects.Effect effect(@PathVariable long id) {
     return effects.ofEnding(id);
   }
@@ -151,6 +155,7 @@ class ExpiryController {
 
   /** The holds in force, in the order of their numbers. */
   @GetMapping("/holds")
+  @Reading
   Page<ExpiryHolds.Hold> holds(
       @RequestParam(required = false) @Nullable String after,
       @RequestParam(defaultValue = Page.DEFAULT_LIMIT) @Min(1) @Max(Page.MAX_LIMIT) int limit) {
@@ -175,11 +180,16 @@ class ExpiryController {
     return ChangeResponses.of(result, holds.find(id));
   }
 
-  /** Parked orders, in the order of their ids. */
+  /**
+   * Parked orders that are not decided, in the order of their ids. A page may be short, or even
+   * empty, although it has a next one.
+   */
   @GetMapping("/parked")
+  @Reading
   Page<ParkedOrders.Parked> parked(
       @RequestParam(defaultValue = "") String after,
       @RequestParam(defaultValue = Page.DEFAULT_LIMIT) @Min(1) @Max(Page.MAX_LIMIT) int limit) {
-    return Page.of(parked.page(after, limit + 1), limit, ParkedOrders.Parked::orderId);
+    ParkedOrders.Page page = pages.parked(after, limit);
+    return new Page<>(page.orders(), page.next());
   }
 }

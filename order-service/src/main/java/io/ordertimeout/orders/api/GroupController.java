@@ -40,6 +40,7 @@ class GroupController {
 
   /** The current generation of the consumer group. */
   @GetMapping("/group")
+  @Reading
   Generation group() {
     return commands.current();
   }

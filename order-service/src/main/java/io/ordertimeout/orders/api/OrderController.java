@@ -65,12 +65,14 @@ class OrderController {
 
   /** Returns one order: its state, what it waits for, and its history. */
   @GetMapping("/order")
+  @Reading
   OrderDetails order(@RequestParam String id) {
     return find(id);
   }
 
   /** Returns one order whose id fits into a path. */
   @GetMapping("/orders/{id}")
+  @Reading
   OrderDetails orderByPath(@PathVariable String id) {
     return find(id);
   }

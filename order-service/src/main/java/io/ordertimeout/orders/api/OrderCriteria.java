@@ -19,7 +19,6 @@ import java.time.OffsetDateTime;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.springframework.format.annotation.DateTimeFormat;
 
 /**
  * The query parameters of a search for orders; an order has to match all that are present.
@@ -38,8 +37,8 @@ import org.springframework.format.annotation.DateTimeFormat;
 @OrderCriteria.AmountsInCurrency
 record OrderCriteria(
     @Nullable Set<OrderState> state,
-    @DateTimeFormat(iso = DateTimeFormat.ISO.DATE_TIME) @Nullable OffsetDateTime dueFrom,
-    @DateTimeFormat(iso = DateTimeFormat.ISO.DATE_TIME) @Nullable OffsetDateTime dueTo,
+    @Nullable OffsetDateTime dueFrom,
+    @Nullable OffsetDateTime dueTo,
     @Nullable Boolean overdue,
     @Size(max = 2 * MAX_ID_LENGTH) @Nullable String prefix,
     @Size(max = MAX_TEXT_LENGTH) @Nullable String channel,

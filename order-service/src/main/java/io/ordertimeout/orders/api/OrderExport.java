@@ -2,6 +2,7 @@ package io.ordertimeout.orders.api;
 
 import io.ordertimeout.orders.deadline.OrderView;
 import io.ordertimeout.orders.operator.OrderSearch;
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -21,6 +22,9 @@ class OrderExport {
 
   /** How many pages a part has; with the size of a page, this bounds what it reads and returns. */
   private static final int PAGES = 20;
+
+  /** A part has no more pages after this time, so that the last one ends in time as well. */
+  private static final Duration MAX_TIME = Duration.ofSeconds(Reading.SECONDS / 4);
 
   private static final List<String> HEADER =
       List.of(
@@ -45,7 +49,7 @@ class OrderExport {
   }
 
   /**
-   * Exports at most 10,000 orders.
+   * Exports at most 10,000 orders, fewer if they are found slowly.
    *
    * @param after the cursor from the previous part; null for the first part
    */
@@ -55,7 +59,13 @@ class OrderExport {
     csv.end();
     int orders = 0;
     String next = after;
-    for (int page = 0; page < PAGES && (page == 0 || next != null); page++) {
+    long startNanos = System.nanoTime();
+    for (int page = 0;
+        page == 0
+            || (page < PAGES
+                && next != null
+                && System.nanoTime() - startNanos < MAX_TIME.toNanos());
+        page++) {
       OrderSearch.Page found = search.find(query, next, Page.MAX_LIMIT);
       found.data().forEach(order -> add(csv, order));
       orders += found.data().size();

@@ -61,6 +61,7 @@ class OrderListController {
 
   /** Returns the orders that match all criteria, page by page. */
   @GetMapping("/orders")
+  @Reading
   OrderPage orders(
       @Valid OrderCriteria criteria,
       @RequestParam(defaultValue = "false") boolean total,
@@ -77,6 +78,7 @@ class OrderListController {
    * 10,000. If there may be more, the header {@code Link} has the address of the next ones.
    */
   @GetMapping(path = "/orders.csv", produces = "text/csv")
+  @Reading
   ResponseEntity<String> csv(
       @Valid OrderCriteria criteria, @RequestParam(required = false) @Nullable String after) {
     OrderExport.Part part = export.export(criteria.query(), after);

@@ -23,12 +23,14 @@ class OverviewController {
 
   /** The current status of all instances. */
   @GetMapping("/overview")
+  @Reading
   Overview.Now overview() {
     return overview.now();
   }
 
   /** The number and amount of the orders that come due within the next hour. */
   @GetMapping("/forecast")
+  @Reading
   Overview.Forecast forecast() {
     return overview.forecast();
   }

@@ -34,6 +34,7 @@ class StoppedTopicController {
 
   /** The topics that are not read on, by name. */
   @GetMapping
+  @Reading
   Page<IntakeStops.Stop> stopped(
       @RequestParam(defaultValue = "") String after,
       @RequestParam(defaultValue = Page.DEFAULT_LIMIT) @Min(1) @Max(Page.MAX_LIMIT) int limit) {

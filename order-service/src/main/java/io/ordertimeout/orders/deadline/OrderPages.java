@@ -3,6 +3,7 @@ package io.ordertimeout.orders.deadline;
 import static io.ordertimeout.orders.platform.postgres.ResultSets.instant;
 import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
 
+import io.ordertimeout.orders.suspension.ParkedOrders;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -179,15 +180,34 @@ public class OrderPages {
   private static final String COUNT_BY_ID =
       COUNT.formatted(MATCHES, BY_ID.formatted(COLUMNS, "asc"));
 
-  private final JdbcClient client;
+  // By the order's id alone; otherwise, Postgres might read an index of the decided orders.
+  private static final String IS_DECIDED =
+      """
+      exists (
+        select from order_deadline d
+        where d.order_id = p.order_id and (d.state <> 'PENDING') is true offset 0)""";
 
-  OrderPages(JdbcClient client) {
+  private final JdbcClient client;
+  private final ParkedOrders parked;
+
+  OrderPages(JdbcClient client, ParkedOrders parked) {
     this.client = client;
+    this.parked = parked;
   }
 
   private static String byDeadline(String after, String direction) {
     return BY_DEADLINE.formatted(
         COLUMNS, after, direction, direction, COLUMNS, after, direction, direction);
+  }
+
+  /**
+   * Finds the parked orders that are not decided, by id.
+   *
+   * @param after the {@code next} of the page before; empty for the first page
+   * @param limit maximum number of orders to return
+   */
+  public ParkedOrders.Page parked(String after, int limit) {
+    return parked.page(after, limit, IS_DECIDED);
   }
 
   /**

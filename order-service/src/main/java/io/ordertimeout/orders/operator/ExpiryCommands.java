@@ -8,6 +8,7 @@ import io.ordertimeout.orders.suspension.ExpiryPauses;
 import io.ordertimeout.orders.suspension.ExpiryPauses.NewPause;
 import io.ordertimeout.orders.suspension.ExpiryPauses.Pause;
 import io.ordertimeout.orders.suspension.ExpiryPauses.PlacedBy;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
@@ -23,6 +24,9 @@ import org.springframework.stereotype.Component;
  */
 @Component
 public class ExpiryCommands {
+
+  /** How far ahead the end of a pause may be. */
+  private static final Duration LONGEST_PAUSE = Duration.ofDays(365);
 
   private final ExpiryPauses pauses;
   private final ExpiryHolds holds;
@@ -44,8 +48,9 @@ public class ExpiryCommands {
    * @param channel the channel whose orders to hold; null for all orders
    * @param moveDeadlines whether deadlines move by the part of the pause that their orders live
    *     through
-   * @param end when it ends by itself; null for never
+   * @param end when it ends by itself, at most 365 days from now; null for never
    * @throws ImpossibleChangeException if it would end before it begins
+   * @throws InvalidRequestException if it would end too late
    */
   public ChangeResult pause(
       Requester requester,
@@ -61,8 +66,8 @@ public class ExpiryCommands {
     return change.make(
         requester.request(Kind.PAUSE_EXPIRY, reason, details),
         () -> {
-          if (endsAt != null && !endsAt.isAfter(clock.ask())) {
-            throw new ImpossibleChangeException("the pause would end in the past, at " + endsAt);
+          if (endsAt != null) {
+            requirePossibleEnd(endsAt, clock.ask());
           }
           NewPause wanted =
               new NewPause(
@@ -75,6 +80,19 @@ public class ExpiryCommands {
           Pause placed = pauses.place(wanted).orElseThrow();
           return Effect.changed(Long.toString(placed.id()), null, placed);
         });
+  }
+
+  private static void requirePossibleEnd(Instant endsAt, Instant now) {
+    if (!endsAt.isAfter(now)) {
+      throw new ImpossibleChangeException("the pause would end in the past, at " + endsAt);
+    }
+    Instant latest = now.plus(LONGEST_PAUSE);
+    if (endsAt.isAfter(latest)) {
+      throw new InvalidRequestException(
+          "endsAt",
+          "%s is later than %s, %d days from now; leave it out for a pause that an operator ends"
+              .formatted(endsAt, latest, LONGEST_PAUSE.toDays()));
+    }
   }
 
   private static boolean isSame(Pause pause, NewPause wanted) {

@@ -12,11 +12,11 @@ import io.ordertimeout.orders.deadline.OrderState;
 import io.ordertimeout.orders.deadline.OrderView;
 import io.ordertimeout.orders.platform.kafka.PartitionCounts;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
+import io.ordertimeout.orders.platform.values.EpochMicros;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.Base64;
 import java.util.Collection;
 import java.util.EnumSet;
@@ -315,10 +315,7 @@ public class OrderSearch {
 
     String text() {
       Instant deadline = Objects.requireNonNullElse(key.deadline(), Instant.EPOCH);
-      String position =
-          sort.byId
-              ? key.orderId()
-              : ChronoUnit.MICROS.between(Instant.EPOCH, deadline) + " " + key.row();
+      String position = sort.byId ? key.orderId() : EpochMicros.text(deadline) + " " + key.row();
       return Base64.getUrlEncoder()
           .withoutPadding()
           .encodeToString((sort.tag() + " " + position).getBytes(StandardCharsets.UTF_8));
@@ -335,7 +332,7 @@ public class OrderSearch {
           return new Cursor(sort, new OrderKey(position, null, 0));
         }
         String[] parts = position.split(" ", -1);
-        Instant deadline = Instant.EPOCH.plus(Long.parseLong(parts[0]), ChronoUnit.MICROS);
+        Instant deadline = EpochMicros.parse(parts[0]);
         return new Cursor(sort, new OrderKey("", deadline, Long.parseLong(parts[1])));
       } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
         throw invalid(text, sort);

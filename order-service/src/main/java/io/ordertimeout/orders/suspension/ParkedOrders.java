@@ -9,7 +9,9 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
@@ -47,7 +49,20 @@ public class ParkedOrders {
    */
   public record Parked(String orderId, int shard, String reason, Instant parkedAt) {}
 
+  /**
+   * Parked orders that are not decided, by id.
+   *
+   * @param orders the orders
+   * @param next the id after which the next page begins; null if this is the last
+   */
+  public record Page(List<Parked> orders, @Nullable String next) {}
+
+  private record Checked(Parked order, boolean isDecided, boolean isLast) {}
+
   private static final int MAX_REASON = 1_000;
+
+  /** How many orders a page may check; parked orders are kept for as long as their decisions. */
+  private static final int MOST_CHECKED = 2_000;
 
   private static final String PARK =
       """
@@ -58,10 +73,20 @@ public class ParkedOrders {
   private static final String FIND =
       "select order_id, shard, reason, parked_at from parked_order where order_id = ?";
 
+  // Reads on by the index, and checks orders one by one, until the page is full.
   private static final String PAGE =
       """
-      select order_id, shard, reason, parked_at from parked_order
-      where order_id > ? collate "C" order by order_id limit ?
+      select * from (
+        select p.order_id, p.shard, p.reason, p.parked_at, %s as is_decided,
+          row_number() over (order by p.order_id) = :window as is_last
+        from (
+          select * from parked_order
+          where order_id > :after::text collate "C" order by order_id limit :window
+        ) p
+      ) p
+      where not is_decided or is_last
+      order by order_id
+      limit :limit
       """;
 
   private static final String RELEASE = "delete from parked_order where order_id = ?";
@@ -77,9 +102,11 @@ public class ParkedOrders {
       """;
 
   private final JdbcTemplate jdbc;
+  private final JdbcClient client;
 
-  ParkedOrders(JdbcTemplate jdbc) {
+  ParkedOrders(JdbcTemplate jdbc, JdbcClient client) {
     this.jdbc = jdbc;
+    this.client = client;
   }
 
   /** Parks orders, which need not be known yet. An order that is parked keeps its first reason. */
@@ -92,9 +119,39 @@ public class ParkedOrders {
     return jdbc.query(FIND, ParkedOrders::parked, orderId).stream().findFirst();
   }
 
-  /** Returns at most {@code limit} parked orders with greater ids than {@code after}, by id. */
-  public List<Parked> page(String after, int limit) {
-    return jdbc.query(PAGE, ParkedOrders::parked, after, limit);
+  /**
+   * Returns parked orders that are not decided and have greater ids than {@code after}, by id. A
+   * page checks a limited number of orders, so it may be short, or even empty, and not the last.
+   *
+   * @param limit maximum number of orders on the page
+   * @param isDecided SQL condition: the parked order {@code p} is decided
+   */
+  public Page page(String after, int limit, String isDecided) {
+    List<Checked> found =
+        client
+            .sql(PAGE.formatted(isDecided))
+            .param("after", after)
+            .param("window", MOST_CHECKED)
+            .param("limit", limit + 1)
+            .query(
+                (row, number) ->
+                    new Checked(
+                        parked(row, number),
+                        row.getBoolean("is_decided"),
+                        row.getBoolean("is_last")))
+            .list();
+    List<Parked> orders =
+        found.stream().filter(row -> !row.isDecided).map(Checked::order).limit(limit).toList();
+    if (found.size() > limit) {
+      return new Page(orders, orders.get(limit - 1).orderId());
+    }
+    return new Page(
+        orders,
+        found.stream()
+            .filter(Checked::isLast)
+            .map(row -> row.order.orderId())
+            .findFirst()
+            .orElse(null));
   }
 
   /** Lets the order be decided again. */

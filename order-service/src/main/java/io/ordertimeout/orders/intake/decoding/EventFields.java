@@ -2,6 +2,7 @@ package io.ordertimeout.orders.intake.decoding;
 
 import io.ordertimeout.orders.deadline.Amount;
 import io.ordertimeout.orders.intake.decoding.ExtractedEvent.RowWithoutSchema;
+import io.ordertimeout.orders.platform.values.StatedDecimal;
 import io.ordertimeout.orders.platform.values.StatedDuration;
 import io.ordertimeout.orders.platform.values.StatedTime;
 import java.math.BigDecimal;
@@ -25,8 +26,6 @@ import tools.jackson.databind.JsonNode;
 final class EventFields {
 
   private static final int MAX_EXCERPT_LENGTH = 80;
-  private static final int MAX_DIGITS = 30;
-  private static final int MAX_SCALE = 10;
 
   /** Between these, a difference may be the offset of a zone: one hour to fourteen, about. */
   private static final Duration LEAST_ZONE = Duration.ofMinutes(45);
@@ -176,19 +175,15 @@ final class EventFields {
     if (!currency.isString() || !CURRENCY.matcher(currency.stringValue()).matches()) {
       throw unusable(field, "has no usable currency", currency);
     }
-    // Parsing a number takes time quadratic in the length of its text.
-    if (value.isString() && value.stringValue().length() > JsonTree.MAX_NUMBER_LENGTH) {
-      throw unusable(
-          field, "has a value of more than " + JsonTree.MAX_NUMBER_LENGTH + " characters", value);
-    }
     try {
       BigDecimal decimal =
-          value.isString() ? new BigDecimal(value.stringValue()) : value.decimalValue();
-      if (decimal.precision() > MAX_DIGITS || Math.abs((long) decimal.scale()) > MAX_SCALE) {
-        throw unusable(field, "has a value with too many digits", value);
-      }
+          value.isString()
+              ? StatedDecimal.parse(value.stringValue())
+              : StatedDecimal.bounded(value.decimalValue());
       return new Amount(decimal, currency.stringValue());
-    } catch (tools.jackson.databind.exc.JsonNodeException | NumberFormatException e) {
+    } catch (NumberFormatException e) {
+      throw unusable(field, String.valueOf(e.getMessage()), value);
+    } catch (tools.jackson.databind.exc.JsonNodeException e) {
       throw unusable(field, "has no usable value", value);
     }
   }
@@ -240,6 +235,6 @@ final class EventFields {
     if (text.codePointCount(0, text.length()) <= MAX_EXCERPT_LENGTH) {
       return '"' + text + '"';
     }
-    return '"' + text.substring(0, text.offsetByCodePoints(0, MAX_EXCERPT_LENGTH)) + '…';
+    return '"' + text.substring(0, text.offsetByCodePoints(0, MAX_EXCERPT_LENGTH)) + "...";
   }
 }

@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.intake.decoding;
 
+import io.ordertimeout.orders.platform.values.StatedDecimal;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.ArrayDeque;
@@ -26,7 +27,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class JsonTree {
 
   /** Converting a number takes time quadratic in the length of its text. */
-  static final int MAX_NUMBER_LENGTH = 100;
+  static final int MAX_NUMBER_LENGTH = StatedDecimal.MAX_LENGTH;
 
   private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
 

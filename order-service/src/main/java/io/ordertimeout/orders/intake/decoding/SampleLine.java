@@ -35,23 +35,56 @@ final class SampleLine {
     if (!record.path("topic").isString()) {
       throw new IllegalArgumentException("it has no topic");
     }
-    JsonNode list = record.path("headers");
-    RecordHeaders headers = new RecordHeaders();
-    for (int i = 0; i + 1 < list.size(); i += 2) {
-      headers.add(list.path(i).asString(""), RecordFormat.utf8(list.path(i + 1).asString("")));
-    }
     return new ConsumerRecord<>(
         record.path("topic").stringValue(),
-        record.path("partition").asInt(0),
+        Math.toIntExact(wholeNumber(record, "partition", 0, Integer.MAX_VALUE)),
         0,
-        record.path("ts").asLong(now.toEpochMilli()),
+        wholeNumber(record, "ts", now.toEpochMilli(), Long.MAX_VALUE),
         TimestampType.CREATE_TIME,
         0,
         0,
         bytes(record, "key"),
         bytes(record, "payload"),
-        headers,
+        headers(record.path("headers")),
         Optional.empty());
+  }
+
+  private static long wholeNumber(JsonNode record, String field, long otherwise, long greatest) {
+    JsonNode number = record.path(field);
+    if (number.isMissingNode() || number.isNull()) {
+      return otherwise;
+    }
+    if (number.isIntegralNumber() && number.canConvertToLong()) {
+      long value = number.longValue();
+      if (value >= 0 && value <= greatest) {
+        return value;
+      }
+    }
+    throw new IllegalArgumentException(
+        "its %s is not a whole number from 0 to %d: %s".formatted(field, greatest, number));
+  }
+
+  private static RecordHeaders headers(JsonNode list) {
+    RecordHeaders headers = new RecordHeaders();
+    boolean isAbsent = list.isMissingNode() || list.isNull();
+    if (!isAbsent && !list.isArray()) {
+      throw wrongHeaders(list);
+    }
+    for (int i = 0; i < list.size(); i += 2) {
+      JsonNode name = list.path(i);
+      JsonNode value = list.path(i + 1);
+      if (!name.isString() || !(value.isString() || value.isNull())) {
+        throw wrongHeaders(list);
+      }
+      headers.add(
+          name.stringValue(), value.isNull() ? null : RecordFormat.utf8(value.stringValue()));
+    }
+    return headers;
+  }
+
+  private static IllegalArgumentException wrongHeaders(JsonNode list) {
+    return new IllegalArgumentException(
+        "its headers are not a list of texts, names and values in turn: " + list);
   }
 
   private static byte @Nullable [] bytes(JsonNode record, String field) {

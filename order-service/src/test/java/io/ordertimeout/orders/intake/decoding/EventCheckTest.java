@@ -12,10 +12,13 @@ import io.ordertimeout.orders.platform.avro.AvroValues;
 import io.ordertimeout.orders.platform.avro.RegistryServer;
 import io.ordertimeout.orders.platform.avro.SchemaRegistryUnavailableException;
 import java.time.Instant;
+import java.util.stream.Stream;
 import org.apache.avro.Schema;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 
@@ -66,6 +69,53 @@ class EventCheckTest {
         .hasMessage(
             "'orders' is not an input topic; the input topics are [order-closed, order-created,"
                 + " order-paid]");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "'ts':'1714564800000'",
+        "'ts':1714564800.5",
+        "'ts':true",
+        "'ts':-1",
+        "'ts':99999999999999999999",
+        "'ts':1,'ts':2",
+        "'partition':'1'",
+        "'partition':1.0",
+        "'partition':2147483648",
+        "'headers':'a'",
+        "'headers':{'a':'b'}",
+        "'headers':['a']",
+        "'headers':['a',7]",
+        "'headers':[7,'a']"
+      })
+  void refusesALineWithAValueOfAnotherKind(String field) {
+    String name = field.substring(1, field.indexOf("':"));
+    assertThatThrownBy(() -> check.check(Stream.of(line(field)), NOW).toList())
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("line 1: its " + name);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "'ts':1777636800000",
+        "'ts':null",
+        "'partition':3",
+        "'headers':[]",
+        "'headers':null",
+        "'headers':['a','b','c',null]"
+      })
+  void readsALineAsKcatPrintsIt(String field) {
+    assertThat(check.check(Stream.of(line(field)), NOW).toList())
+        .singleElement()
+        .extracting(record -> record.outcome().result())
+        .isEqualTo(Result.CREATED);
+  }
+
+  private static String line(String field) {
+    return ("{'topic':'order-created','key':'o','payload':{'orderId':'o'}," + field + "}")
+        .replace('\'', '"');
   }
 
   @Test
