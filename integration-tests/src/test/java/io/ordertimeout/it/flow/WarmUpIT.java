@@ -13,6 +13,8 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -114,6 +116,40 @@ class WarmUpIT {
       assertThat(output.toString()).contains("No warm-up").contains("permission denied");
       assertOrdersAreDecided(scenario);
     }
+  }
+
+  /** The warm-up ends while what was published is read back, which begins at the same time. */
+  @Test
+  void theWarmUpIsNotTakenForAnotherServerOfPostgres(CapturedOutput output) {
+    try (Scenario scenario = Scenario.create();
+        Service service = scenario.startService(List.of(readBackEndsAfterWarmUp()), WARM_UP)) {
+      service.awaitReady(true);
+
+      assertThat(output.toString())
+          .contains("Warmed up by", "Postgres reflects everything that was published")
+          .doesNotContain("read-back failed");
+    }
+  }
+
+  private static BeanPostProcessor readBackEndsAfterWarmUp() {
+    CountDownLatch warm = new CountDownLatch(1);
+    return Interceptors.made(
+        DataSource.class,
+        Connection.class,
+        call -> {
+          String method = call.getMethod().getName();
+          // The last statement of the read-back; decisions contain its condition, too.
+          if (method.equals("prepareStatement")
+              && Thread.currentThread().getName().equals("read-back")
+              && call.getArguments()[0].toString().contains("p.next_offset >= e.next_offset")) {
+            assertThat(warm.await(1, TimeUnit.MINUTES)).as("the warm-up has ended").isTrue();
+          }
+          Object result = call.proceed();
+          if (method.equals("rollback")) {
+            warm.countDown();
+          }
+          return result;
+        });
   }
 
   private static void assertOrdersAreDecided(Scenario scenario) {

@@ -104,7 +104,7 @@ class WarmUp {
     long end = System.nanoTime() + duration.toNanos();
     Instant time = copies.create();
     // Nothing was published before the copies were made.
-    ReflectedServer reflected = ReflectedServer.entirely(readBack.read(List.of()).server());
+    ReflectedServer reflected = ReflectedServer.entirely(readBack.answering());
     int cancelled = 0;
     int first = 0;
     do {

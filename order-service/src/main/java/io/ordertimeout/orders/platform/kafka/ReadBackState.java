@@ -157,11 +157,16 @@ public class ReadBackState {
             row -> {
               counts.put(row.getString("topic"), row.getInt("partitions"));
             });
-    String answering = client.sql(SERVER).query(String.class).single();
+    String answering = answering();
     synchronized (this) {
       notice(answering, false);
       return new State(positions, counts, answering, reflected, noticed);
     }
+  }
+
+  /** Returns the identity of the server that answers; with copies of its tables, it is another. */
+  public String answering() {
+    return client.sql(SERVER).query(String.class).single();
   }
 
   /** Sets the position of a partition, whatever it was. */

@@ -4,8 +4,8 @@ import java.math.BigDecimal;
 
 /**
  * A decimal number as its text states it, with so few digits that computing with it is cheap: at
- * most 30, and at most 10 of them after the point. {@code 1e-30000000} has few characters, but
- * whoever writes it without an exponent needs 30 million.
+ * most 30, and at most 10 of them after the point. {@code 1e-30000000} has few characters, but 30
+ * million digits without its exponent.
  */
 public final class StatedDecimal {
 
