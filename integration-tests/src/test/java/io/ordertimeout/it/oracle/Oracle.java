@@ -54,6 +54,7 @@ public final class Oracle implements AutoCloseable {
   private final List<Violation> clockSkews = new ArrayList<>();
   private @Nullable ForbiddenChangeTrigger forbiddenChanges;
   private boolean restoredDecisionsAllowed;
+  private Duration allowedLateness = Punctuality.USUAL_LIMIT;
   private Instant staleBefore = Judge.NOTHING_STALE;
 
   private Oracle(Scenario scenario) {
@@ -136,6 +137,11 @@ public final class Oracle implements AutoCloseable {
     staleBefore = observedSince.minus(staleAfter);
   }
 
+  /** Allows that lateness where nothing is disturbed, if the machine itself may be that slow. */
+  public void allowLateness(Duration limit) {
+    allowedLateness = limit;
+  }
+
   /** Allows late cancellations from now on, because a fault is injected. */
   public void disturbed() {
     disturbances.begin(Instant.now());
@@ -176,7 +182,7 @@ public final class Oracle implements AutoCloseable {
   /** Returns the number of cancelled orders so far that no disturbance excuses for being late. */
   public long undisturbedCancellations() {
     return records.cancelledDeadlines().stream()
-        .filter(deadline -> !disturbances.overlap(deadline, deadline.plus(Punctuality.LIMIT)))
+        .filter(deadline -> !disturbances.overlap(deadline, deadline.plus(allowedLateness)))
         .count();
   }
 
@@ -269,7 +275,7 @@ public final class Oracle implements AutoCloseable {
                 .toList(),
             now,
             staleBefore,
-            disturbances);
+            new Punctuality(disturbances, allowedLateness));
     DeadLetterJudge deadLetters = records.deadLetters();
     deadLetters.judge().forEach(verdict::add);
     verdict.note(deadLetters + "; " + acknowledgements.unknown() + " events of unknown outcome");

@@ -34,8 +34,8 @@ public final class Verdict {
   private final List<String> undecidable = new ArrayList<>();
   private String notes = "";
 
-  private Verdict(Disturbances disturbances) {
-    this.punctuality = new Punctuality(disturbances);
+  private Verdict(Punctuality punctuality) {
+    this.punctuality = punctuality;
   }
 
   /**
@@ -43,11 +43,11 @@ public final class Verdict {
    *
    * @param now Postgres's clock when the table was read
    * @param staleBefore the deadline before which orders were stale when they were first read
-   * @param disturbances the times in which cancellations may be late
+   * @param punctuality how late cancellations may be, and when they may be later
    */
   static Verdict of(
-      List<OrderHistory> histories, Instant now, Instant staleBefore, Disturbances disturbances) {
-    Verdict verdict = new Verdict(disturbances);
+      List<OrderHistory> histories, Instant now, Instant staleBefore, Punctuality punctuality) {
+    Verdict verdict = new Verdict(punctuality);
     histories.forEach(history -> verdict.add(history, now, staleBefore));
     return verdict;
   }

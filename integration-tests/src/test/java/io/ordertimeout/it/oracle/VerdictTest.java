@@ -39,7 +39,7 @@ class VerdictTest {
         .startsWith("4 orders {CANCELLED=4}, paid {NONE=4}, 0 in doubt, 4 cancelled, 0 conflicts")
         .contains(
             "lateness p50 250 ms, p99 5010 ms, max 5010 ms;"
-                + " undisturbed: 4 of 4, 50.00% within 250 ms")
+                + " undisturbed: 4 of 4, 50.00% within 250 ms, max 5010 ms")
         .contains("1 repeated publications")
         .contains("violations: none");
   }
@@ -273,7 +273,11 @@ class VerdictTest {
   }
 
   private static Verdict verdict(Disturbances disturbances, OrderHistory... orders) {
-    return Verdict.of(List.of(orders), DEADLINE.plusSeconds(60), Judge.NOTHING_STALE, disturbances);
+    return Verdict.of(
+        List.of(orders),
+        DEADLINE.plusSeconds(60),
+        Judge.NOTHING_STALE,
+        new Punctuality(disturbances, Punctuality.USUAL_LIMIT));
   }
 
   private static Creation creation() {
