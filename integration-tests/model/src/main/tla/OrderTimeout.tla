@@ -506,9 +506,9 @@ catchUp(i) ==
 
 Max(a, b) == IF a > b THEN a ELSE b
 
-\* BatchIntake.takeIn: a record is stored together with the position behind it.  Nothing changes if Postgres
+\* BatchIntake.ingest: a record is stored together with the position behind it.  Nothing changes if Postgres
 \* contains the record already, except that the wheel learns of its order.
-takeIn(i, tp) ==
+ingest(i, tp) ==
   LET db == Db(i)
       from == at[i][tp]
       next == Max(from + 1, known[i][tp])
@@ -796,7 +796,7 @@ Next ==
   \/ addPartition \/ recreateTopic
   \/ \E i \in Instances :
        \/ acquire(i) \/ rebuild(i) \/ reset(i) \/ catchUp(i)
-       \/ \E tp \in Partitions : takeIn(i, tp)
+       \/ \E tp \in Partitions : ingest(i, tp)
        \/ askEndOffsets(i)
        \/ \E o \in Orders : cancel(i, o)
        \/ sweep(i) \/ record(i)
@@ -889,7 +889,7 @@ Fairness ==
   /\ \A i \in Instances :
        /\ WF_Vars(owner = i /\ (acquire(i) \/ reset(i) \/ catchUp(i)))
        /\ WF_Vars(owner = i /\ rebuild(i))
-       /\ \A tp \in Partitions : WF_Vars(owner = i /\ takeIn(i, tp))
+       /\ \A tp \in Partitions : WF_Vars(owner = i /\ ingest(i, tp))
        /\ WF_Vars(owner = i /\ askEndOffsets(i))
        /\ \A o \in Orders : WF_Vars(owner = i /\ cancel(i, o))
        /\ WF_Vars(owner = i /\ sweep(i))

@@ -107,7 +107,7 @@ public record OrderTimeoutProperties(
       return Set.copyOf(List.of(created, paid, closed));
     }
 
-    /** Whether payments or closings are in the topic. */
+    /** Whether payments or closures are in the topic. */
     public boolean settles(String topic) {
       return topic.equals(paid) || topic.equals(closed);
     }
@@ -590,7 +590,7 @@ public record OrderTimeoutProperties(
    * The audit log.
    *
    * @param retention how long the audit log is kept; pauses, holds and outages that are over are
-   *     kept as long, and longer if a pending order may have lived through them
+   *     kept as long, and longer if a pending order may have been open at the time
    */
   public record Audit(
       @DurationMin(days = 1) @DurationMax(days = 36_500) @DefaultValue("400d")

@@ -14,7 +14,7 @@ export function conflictsView() {
   const requests = new AbortController();
   const conflicts = pagedList({
     fetchPage: (after) => get('/api/v1/conflicts', { after, limit: PAGE_SIZE }, requests.signal),
-    emptyText: 'No payment has met a cancelled or closed order.',
+    emptyText: 'No payments for cancelled or closed orders.',
     build: conflictTable,
   });
   conflicts.load();

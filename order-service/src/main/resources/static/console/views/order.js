@@ -58,7 +58,7 @@ const DETAIL_LABELS = {
 
 const DECIDED_BY = {
   PAYMENT: 'a payment',
-  CLOSING: 'a closing elsewhere',
+  CLOSING: 'a closure elsewhere',
   EXPIRY: 'its payment deadline',
   STALE: 'its age: it was first read long after its deadline',
   OPERATOR: 'an operator',

@@ -48,7 +48,7 @@ function holdItem(hold, page) {
       badge('bad', `Shard ${hold.shard} is held`),
       h('p', { class: 'minor' }, 'Since ', timeElement(hold.placedAt)),
       h('p', {},
-        hold.reason === 'LOST_RECORDS' ? 'Payments or closings may have been lost: ' : `${hold.reason}: `,
+        hold.reason === 'LOST_RECORDS' ? 'Payments or closures may have been lost: ' : `${hold.reason}: `,
         untrusted(hold.detail)),
     ),
     operatorButton('Lift hold', () => liftHold(hold, page), {

@@ -29,11 +29,11 @@ class TableOwnershipTest {
 
   private static final Map<String, String> OWNERS =
       Map.ofEntries(
-          Map.entry("order_deadline", "deadline"),
-          Map.entry("payment_conflict", "deadline"),
-          Map.entry("payment_without_effect", "deadline"),
-          Map.entry("published_cancellation", "deadline"),
-          Map.entry("purge_horizon", "deadline"),
+          Map.entry("order_deadline", "order"),
+          Map.entry("payment_conflict", "order"),
+          Map.entry("payment_without_effect", "order"),
+          Map.entry("published_cancellation", "order"),
+          Map.entry("purge_horizon", "order"),
           Map.entry("outbox", "outbox"),
           Map.entry("intake_position", "platform/kafka"),
           Map.entry("partition_count", "platform/kafka"),

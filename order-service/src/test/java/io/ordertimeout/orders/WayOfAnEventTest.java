@@ -39,7 +39,7 @@ class WayOfAnEventTest {
           "watermark",
           "readback",
           "relay",
-          "deadline",
+          "order",
           "outbox",
           "suspension",
           "audit",

@@ -1,6 +1,6 @@
 package io.ordertimeout.local;
 
-import io.ordertimeout.orders.deadline.PastDueOrders.Total;
+import io.ordertimeout.orders.order.PastDueOrders.Total;
 import io.ordertimeout.orders.suspension.ExpiryPauses.Pause;
 import io.ordertimeout.orders.suspension.ExpiryPauses.PlacedBy;
 import java.time.ZoneId;

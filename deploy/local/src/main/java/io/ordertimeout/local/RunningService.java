@@ -5,7 +5,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.embedded.EmbeddedPlatform;
 import io.ordertimeout.embedded.Ports;
 import io.ordertimeout.orders.OrderServiceApplication;
-import io.ordertimeout.orders.deadline.PastDueOrders.Total;
+import io.ordertimeout.orders.order.PastDueOrders.Total;
 import io.ordertimeout.orders.shard.OverdueOrders;
 import io.ordertimeout.orders.suspension.ExpiryPauses;
 import io.ordertimeout.orders.suspension.ExpiryPauses.Pause;

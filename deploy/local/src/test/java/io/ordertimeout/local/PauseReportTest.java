@@ -2,7 +2,7 @@ package io.ordertimeout.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ordertimeout.orders.deadline.PastDueOrders.Total;
+import io.ordertimeout.orders.order.PastDueOrders.Total;
 import io.ordertimeout.orders.suspension.ExpiryPauses.Pause;
 import io.ordertimeout.orders.suspension.ExpiryPauses.PlacedBy;
 import java.math.BigDecimal;

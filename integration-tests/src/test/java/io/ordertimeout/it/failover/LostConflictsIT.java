@@ -57,23 +57,23 @@ class LostConflictsIT extends FailoverFixture {
     }
   }
 
-  /** The closing and the payment are read again, in the opposite order. */
+  /** The closure and the payment are read again, in the opposite order. */
   @Test
   void aLostConflictOfAClosedOrderStaysTrue() {
-    UnreadRecords closings = new UnreadRecords(scenario().topics().closed());
-    try (Service service = scenario().startService(List.of(closings.interceptor()))) {
+    UnreadRecords closures = new UnreadRecords(scenario().topics().closed());
+    try (Service service = scenario().startService(List.of(closures.interceptor()))) {
       createAsTheLastReplicated("order");
       scenario().closeOrder("order", 0);
       scenario().awaitState("order", "CLOSED");
       PublishedEvent published = payTooLate("order");
 
-      closings.block();
+      closures.block();
       pair().failOver();
 
       await("the payment again")
           .atMost(PATIENCE)
           .until(() -> !"PENDING".equals(database().state("order")));
-      closings.unblock();
+      closures.unblock();
       awaitStored();
       assertStillTrue(service, published);
       assertThat(database().state("order")).isEqualTo("CLOSED");
@@ -81,7 +81,7 @@ class LostConflictsIT extends FailoverFixture {
   }
 
   /**
-   * The closing and the payment are read again while the cancellation, which they had met, is not
+   * The closure and the payment are read again while the cancellation, which they had met, is not
    * read back yet.
    */
   @Test

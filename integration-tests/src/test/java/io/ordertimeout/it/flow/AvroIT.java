@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A shop whose events are in Avro, except its closings, which only its Deserializer understands.
+ * A shop whose events are in Avro, except its closures, which only its Deserializer understands.
  */
 @Tag("faults")
 class AvroIT {

@@ -161,7 +161,7 @@ class CancellationIT {
     scenario.outcomes().awaitCancelled(later);
     scenario.awaitQuiet();
     Instant deadline = Objects.requireNonNull(scenario.database().deadline(orderId));
-    assertThat(settled).as("the time of its payment or closing").isBefore(deadline);
+    assertThat(settled).as("the time of its payment or closure").isBefore(deadline);
     assertThat(scenario.database().now()).isAfter(deadline);
     assertThat(scenario.database().state(orderId)).isEqualTo(state);
     assertThat(scenario.outcomes().cancelled(orderId)).isEmpty();

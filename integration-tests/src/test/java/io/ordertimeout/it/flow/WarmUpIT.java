@@ -43,7 +43,7 @@ class WarmUpIT {
         Service service = scenario.startService(WARM_UP)) {
       service.awaitReady(true);
 
-      assertThat(output.toString()).containsPattern("Warmed up by [1-9]\\d+ orders");
+      assertThat(output.toString()).containsPattern("Warm-up processed [1-9]\\d+ dummy orders");
       assertThat(scenario.database().count("select count(*) from order_deadline")).isZero();
       assertThat(scenario.database().count("select count(*) from published_cancellation")).isZero();
       assertThat(scenario.outcomes().cancelled()).isEmpty();
@@ -66,7 +66,7 @@ class WarmUpIT {
       try (Service service = startWithTablesInPublic(scenario, List.of())) {
         service.awaitReady(true);
 
-        assertThat(output.toString()).containsPattern("Warmed up by [1-9]\\d+ orders");
+        assertThat(output.toString()).containsPattern("Warm-up processed [1-9]\\d+ dummy orders");
         assertNoRowWasEverWritten(scenario);
         assertOrdersAreDecided(scenario);
       }
@@ -126,7 +126,7 @@ class WarmUpIT {
       service.awaitReady(true);
 
       assertThat(output.toString())
-          .contains("Warmed up by", "Postgres reflects everything that was published")
+          .contains("Warm-up processed", "Postgres reflects everything that was published")
           .doesNotContain("read-back failed");
     }
   }

@@ -160,7 +160,7 @@ class FewerPartitionsIT {
             });
   }
 
-  /** Waits until each new partition of payments and of closings holds every shard. */
+  /** Waits until each new partition of payments and of closures holds every shard. */
   private void awaitHolds() {
     await("holds")
         .atMost(PATIENCE)

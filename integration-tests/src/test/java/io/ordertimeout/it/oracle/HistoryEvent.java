@@ -37,7 +37,7 @@ sealed interface HistoryEvent {
       implements Settling {}
 
   /**
-   * A record in a topic of payments or closings that cannot be decoded and has the order's key: the
+   * A record in a topic of payments or closures that cannot be decoded and has the order's key: the
    * order may have been paid or closed.
    */
   record Doubt(RecordPosition position, Instant appendedAt, Instant visibleBy)

@@ -131,7 +131,7 @@ final class Judge {
       case "PENDING" -> pending();
       case "PAID" -> paid(row);
       case "CLOSED" -> {
-        if (order.closings().isEmpty() && !stale) {
+        if (order.closures().isEmpty() && !stale) {
           broken(Kind.UNEXPLAINED_STATE, "closed without a closing event");
         }
       }
@@ -145,7 +145,7 @@ final class Judge {
   }
 
   private boolean isSettled() {
-    return !order.payments().isEmpty() || !order.closings().isEmpty();
+    return !order.payments().isEmpty() || !order.closures().isEmpty();
   }
 
   private void pending() {
@@ -159,7 +159,7 @@ final class Judge {
   /** Checks that exactly the orders in doubt are parked. */
   private void doubts() {
     if (order.parked() && order.doubts().isEmpty()) {
-      broken(Kind.UNEXPLAINED_STATE, "parked without an undecodable payment or closing");
+      broken(Kind.UNEXPLAINED_STATE, "parked without an undecodable payment or closure");
     }
     if (!order.parked() && !order.doubts().isEmpty()) {
       broken(Kind.LOST, "not parked although it may have been paid or closed");
@@ -187,7 +187,7 @@ final class Judge {
     }
   }
 
-  /** Checks that there is one decision and that no payment or closing was in time. */
+  /** Checks that there is one decision and that no payment or closure was in time. */
   private void decision() {
     if (order.cancellations().isEmpty() && !isInState("CANCELLED")) {
       return;
@@ -212,7 +212,7 @@ final class Judge {
         broken(Kind.PAID_YET_CANCELLED, "paid in time by " + payment.position());
       }
     }
-    for (Closing closing : order.closings()) {
+    for (Closing closing : order.closures()) {
       if (inTime(closing, creation.deadline())) {
         broken(Kind.CLOSED_YET_CANCELLED, "closed in time by " + closing.position());
       }
@@ -268,7 +268,7 @@ final class Judge {
     }
     byPayment.forEach(
         (paymentId, conflicts) -> {
-          boolean closedAsStale = stale && order.closings().isEmpty();
+          boolean closedAsStale = stale && order.closures().isEmpty();
           if (!expected || closedAsStale || !payments.contains(paymentId)) {
             broken(Kind.UNEXPECTED_CONFLICT, "conflict of payment " + paymentId);
           }
@@ -297,7 +297,7 @@ final class Judge {
           conflict.cancelledAt(),
           row == null ? null : row.decidedAt());
     } else {
-      // The closing and the payment may both have arrived before the creation.
+      // The closure and the payment may both have arrived before the creation.
       if (conflict.deadline() != null) {
         same(
             "deadline of the conflict",

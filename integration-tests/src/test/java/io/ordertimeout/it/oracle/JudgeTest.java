@@ -29,7 +29,7 @@ class JudgeTest {
 
   private final List<Creation> creations = new ArrayList<>();
   private final List<Payment> payments = new ArrayList<>();
-  private final List<Closing> closings = new ArrayList<>();
+  private final List<Closing> closures = new ArrayList<>();
   private final List<Doubt> doubts = new ArrayList<>();
   private final List<Cancellation> cancellations = new ArrayList<>();
   private final List<Conflict> conflicts = new ArrayList<>();
@@ -768,7 +768,7 @@ class JudgeTest {
   }
 
   private void closed(Instant at) {
-    closings.add(new Closing(position("closed"), at, at.plusMillis(1)));
+    closures.add(new Closing(position("closed"), at, at.plusMillis(1)));
   }
 
   private void inDoubt(Instant at) {
@@ -817,7 +817,7 @@ class JudgeTest {
         "order-1",
         List.copyOf(creations),
         List.copyOf(payments),
-        List.copyOf(closings),
+        List.copyOf(closures),
         List.copyOf(doubts),
         List.copyOf(cancellations),
         List.copyOf(conflicts),

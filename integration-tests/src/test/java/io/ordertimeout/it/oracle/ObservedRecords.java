@@ -36,7 +36,7 @@ final class ObservedRecords {
   private static final class OrderRecords {
     final List<Creation> creations = new ArrayList<>(1);
     final List<Payment> payments = new ArrayList<>(1);
-    final List<Closing> closings = new ArrayList<>(1);
+    final List<Closing> closures = new ArrayList<>(1);
     final List<Doubt> doubts = new ArrayList<>(0);
     final List<Cancellation> cancellations = new ArrayList<>(1);
     final List<Conflict> conflicts = new ArrayList<>(1);
@@ -79,7 +79,7 @@ final class ObservedRecords {
       } else if (topic.equals(topics.paid())) {
         order.payments.add(payment(record, body, readAt));
       } else if (topic.equals(topics.closed())) {
-        order.closings.add(new Closing(RecordPosition.of(record), appendedAt(record), readAt));
+        order.closures.add(new Closing(RecordPosition.of(record), appendedAt(record), readAt));
       } else if (topic.equals(topics.cancelled())) {
         order.cancellations.add(cancellation(record, body));
         cancellations++;
@@ -225,7 +225,7 @@ final class ObservedRecords {
                                   p.paymentId(),
                                   p.paidAt()))
                       .toList(),
-                  order.closings.stream()
+                  order.closures.stream()
                       .map(
                           c ->
                               new Closing(

@@ -23,7 +23,7 @@ record OrderHistory(
     String orderId,
     List<Creation> creations,
     List<Payment> payments,
-    List<Closing> closings,
+    List<Closing> closures,
     List<Doubt> doubts,
     List<Cancellation> cancellations,
     List<Conflict> conflicts,
@@ -36,11 +36,11 @@ record OrderHistory(
   }
 
   Stream<HistoryEvent.Settling> settlings() {
-    return Stream.of(payments, closings, doubts).flatMap(List::stream);
+    return Stream.of(payments, closures, doubts).flatMap(List::stream);
   }
 
   private Stream<HistoryEvent> events() {
-    return Stream.of(creations, payments, closings, doubts, cancellations, conflicts)
+    return Stream.of(creations, payments, closures, doubts, cancellations, conflicts)
         .flatMap(List::stream);
   }
 

@@ -21,7 +21,7 @@ import tools.jackson.databind.JsonNode;
  */
 record RowChange(String orderId, String at, JsonNode before, @Nullable JsonNode after) {
 
-  /** What the creation of an order adds to a row that its payment or closing has begun. */
+  /** What the creation of an order adds to a row that its payment or closure has begun. */
   private static final Set<String> CREATION =
       Set.of(
           "created_at",

@@ -7,7 +7,7 @@ package io.ordertimeout.it.oracle;
  * @param minPaidInTime orders with a payment that was certainly in time
  * @param minPaidLate orders all of whose payments were certainly too late
  * @param maxUndecidable orders with a payment of which neither is certain, and none in time
- * @param minInDoubt orders with a payment or closing that cannot be decoded
+ * @param minInDoubt orders with a payment or closure that cannot be decoded
  */
 public record ShareBounds(
     double minPaidInTime, double minPaidLate, double maxUndecidable, double minInDoubt) {}

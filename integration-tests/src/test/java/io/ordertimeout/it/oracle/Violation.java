@@ -5,7 +5,7 @@ public record Violation(Kind kind, String explanation, String history) {
 
   /** Which promise was broken. */
   public enum Kind {
-    /** The table lacks an order, payment or closing, or a decision was never published. */
+    /** The table lacks an order, payment or closure, or a decision was never published. */
     LOST,
     /** A decision or a publication came before the deadline. */
     EARLY,

@@ -7,9 +7,9 @@ import java.util.regex.Pattern;
 enum Safeguard {
   /** Waits until all payments that were appended before the deadline are stored. */
   WATERMARK_GATE,
-  /** Waits for closings as well as for payments. */
+  /** Waits for closures as well as for payments. */
   CLOSINGS_IN_ENDS,
-  /** Reads the watermark's time before it asks where the payments and closings end. */
+  /** Reads the watermark's time before it asks where the payments and closures end. */
   TIME_BEFORE_ENDS,
   /** Cancels an order only if it is still pending. */
   STATE_CHECK_IN_DECISION(

@@ -57,7 +57,7 @@ final class SafeguardRemover {
    * Creates a remover that has removed nothing yet.
    *
    * @param database only needed for {@link Safeguard#POSTGRES_POSITIONS_WITH_STORE}
-   * @param closedTopic the topic of closings
+   * @param closedTopic the topic of closures
    */
   SafeguardRemover(@Nullable Database database, String closedTopic) {
     this.database = database;

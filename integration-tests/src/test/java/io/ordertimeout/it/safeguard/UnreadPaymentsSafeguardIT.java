@@ -28,7 +28,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
-/** Payments and closings that arrived in time, but are not yet read when their orders are due. */
+/** Payments and closures that arrived in time, but are not yet read when their orders are due. */
 @Tag("faults")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
@@ -37,13 +37,13 @@ class UnreadPaymentsSafeguardIT {
   private static final int ORDERS = 10;
   private static final int ORDERS_OF_RACE = 1_000;
 
-  // Orders that wait for a payment would hold back those of their shard that wait for a closing.
+  // Orders that wait for a payment would hold back those of their shard that wait for a closure.
   private static final int PAID_PARTITION = 0;
   private static final int CLOSED_PARTITION = 1;
 
   private final Scenario scenario = Scenario.create();
   private final UnreadRecords payments = new UnreadRecords(scenario.topics().paid());
-  private final UnreadRecords closings = new UnreadRecords(scenario.topics().closed());
+  private final UnreadRecords closures = new UnreadRecords(scenario.topics().closed());
   private final ServiceClock clock = new ServiceClock(scenario);
   private final WatermarkQuestion question = new WatermarkQuestion(scenario, this::safeguards);
   private final SabotagedService sabotaged = SabotagedService.start(scenario, interceptors());
@@ -51,7 +51,7 @@ class UnreadPaymentsSafeguardIT {
   private List<BeanPostProcessor> interceptors() {
     List<BeanPostProcessor> interceptors = new ArrayList<>();
     interceptors.add(payments.interceptor());
-    interceptors.add(closings.interceptor());
+    interceptors.add(closures.interceptor());
     interceptors.add(clock.interceptor());
     interceptors.addAll(question.interceptors());
     return interceptors;
@@ -66,7 +66,7 @@ class UnreadPaymentsSafeguardIT {
     question.betweenSteps().open();
     question.readTimeExactly(false);
     payments.unblock();
-    closings.unblock();
+    closures.unblock();
     clock.setAhead(sabotaged, Duration.ZERO);
     sabotaged.safeguards().restoreAll();
   }
@@ -92,7 +92,7 @@ class UnreadPaymentsSafeguardIT {
 
   @Test
   void withoutTheClosingsInTheEndsClosedOrdersAreCancelled() {
-    Verdict verdict = run("closings-", Safeguard.CLOSINGS_IN_ENDS);
+    Verdict verdict = run("closures-", Safeguard.CLOSINGS_IN_ENDS);
 
     assertThat(verdict.violationCounts())
         .as("%s", verdict)
@@ -137,7 +137,7 @@ class UnreadPaymentsSafeguardIT {
     String closed = prefix + "closed-";
     sabotaged.safeguards().remove(removed);
     payments.block();
-    closings.block();
+    closures.block();
     // Settled before the deadline is chosen, so in time on a machine of any speed.
     sabotaged.pay(paid, PAID_PARTITION, ORDERS);
     sabotaged.closeOrders(closed, CLOSED_PARTITION, ORDERS);
@@ -167,7 +167,7 @@ class UnreadPaymentsSafeguardIT {
       awaitLag(CLOSED_PARTITION, lagOfClosed);
     }
     payments.unblock();
-    closings.unblock();
+    closures.unblock();
     return sabotaged.judge(prefix);
   }
 

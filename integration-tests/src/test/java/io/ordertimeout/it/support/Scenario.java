@@ -175,7 +175,7 @@ public final class Scenario implements AutoCloseable {
     return Shop.await(shop.send(payment(orderId, partition)));
   }
 
-  /** Publishes a closing in the given partition; returns when it is in Kafka. */
+  /** Publishes a closure in the given partition; returns when it is in Kafka. */
   public RecordMetadata closeOrder(String orderId, int partition) {
     return Shop.await(
         shop.send(

@@ -32,7 +32,7 @@ final class GarbageRecords {
     List<String> values =
         topic.equals(topics.created()) && random.nextBoolean() ? CREATED : ANYWHERE;
     String value = values.get(random.nextInt(values.size())).formatted(orderId);
-    // Among payments and closings, it puts the order in doubt. Without a key, nobody can tell
+    // Among payments and closures, it puts the order in doubt. Without a key, nobody can tell
     // which.
     byte @Nullable [] key = random.nextInt(4) == 0 ? null : Shop.utf8(orderId);
     ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic, key, Shop.utf8(value));

@@ -11,7 +11,7 @@ enum OrderFate {
   CLOSED_AT_DEADLINE,
   /** Two payments with different ids at two random times. */
   PAID_TWICE,
-  /** A payment and a closing at almost the same time. */
+  /** A payment and a closure at almost the same time. */
   PAID_AND_CLOSED,
   PAID_BEFORE_CREATED,
   /** Paid and never created. */

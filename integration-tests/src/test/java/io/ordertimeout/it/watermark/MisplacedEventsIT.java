@@ -12,10 +12,10 @@ import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.TopicNames;
 import io.ordertimeout.it.support.UnreadRecords;
 import io.ordertimeout.it.traffic.Deadlines;
-import io.ordertimeout.orders.deadline.DueOrderDecision;
-import io.ordertimeout.orders.deadline.LostDecisions;
-import io.ordertimeout.orders.deadline.LostDecisions.Decision;
-import io.ordertimeout.orders.deadline.Watermark;
+import io.ordertimeout.orders.order.DueOrderDecision;
+import io.ordertimeout.orders.order.LostDecisions;
+import io.ordertimeout.orders.order.LostDecisions.Decision;
+import io.ordertimeout.orders.order.Watermark;
 import io.ordertimeout.orders.platform.kafka.ReadBackState;
 import java.time.Duration;
 import java.time.Instant;
@@ -34,7 +34,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 
 /**
- * Payments and closings in another partition than their order. The first one that is stored shows
+ * Payments and closures in another partition than their order. The first one that is stored shows
  * that there are such events; from then on, no order is decided before the payments of all
  * partitions are read.
  */

@@ -1,10 +1,10 @@
 package io.ordertimeout.orders.api;
 
-import io.ordertimeout.orders.deadline.OrderView;
 import io.ordertimeout.orders.operator.BulkResult;
 import io.ordertimeout.orders.operator.BulkResult.Outcome;
 import io.ordertimeout.orders.operator.OrderCommands;
 import io.ordertimeout.orders.operator.OrderSearch;
+import io.ordertimeout.orders.order.OrderView;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotEmpty;

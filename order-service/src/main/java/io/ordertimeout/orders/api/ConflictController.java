@@ -1,8 +1,8 @@
 package io.ordertimeout.orders.api;
 
-import io.ordertimeout.orders.deadline.PaymentConflicts;
-import io.ordertimeout.orders.deadline.PaymentConflicts.ConflictKey;
-import io.ordertimeout.orders.deadline.PaymentConflicts.OrderConflict;
+import io.ordertimeout.orders.order.PaymentConflicts;
+import io.ordertimeout.orders.order.PaymentConflicts.ConflictKey;
+import io.ordertimeout.orders.order.PaymentConflicts.OrderConflict;
 import io.ordertimeout.orders.platform.values.EpochMicros;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;

@@ -1,12 +1,12 @@
 package io.ordertimeout.orders.api;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
-import io.ordertimeout.orders.deadline.OrderPages;
 import io.ordertimeout.orders.operator.ChangeResult;
 import io.ordertimeout.orders.operator.ExpiryCommands;
 import io.ordertimeout.orders.operator.OrderSearch;
 import io.ordertimeout.orders.operator.OrderSearch.Total;
 import io.ordertimeout.orders.operator.PauseEffects;
+import io.ordertimeout.orders.order.OrderPages;
 import io.ordertimeout.orders.suspension.ExpiryHolds;
 import io.ordertimeout.orders.suspension.ExpiryPauses;
 import io.ordertimeout.orders.suspension.ParkedOrders;

@@ -1,8 +1,8 @@
 package io.ordertimeout.orders.api;
 
-import io.ordertimeout.orders.deadline.OrderState;
 import io.ordertimeout.orders.operator.OrderSearch.Query;
 import io.ordertimeout.orders.operator.OrderSearch.Sort;
+import io.ordertimeout.orders.order.OrderState;
 import jakarta.validation.Constraint;
 import jakarta.validation.ConstraintValidator;
 import jakarta.validation.ConstraintValidatorContext;

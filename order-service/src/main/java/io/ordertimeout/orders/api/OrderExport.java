@@ -1,7 +1,7 @@
 package io.ordertimeout.orders.api;
 
-import io.ordertimeout.orders.deadline.OrderView;
 import io.ordertimeout.orders.operator.OrderSearch;
+import io.ordertimeout.orders.order.OrderView;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

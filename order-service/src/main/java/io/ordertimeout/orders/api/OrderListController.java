@@ -1,10 +1,10 @@
 package io.ordertimeout.orders.api;
 
-import io.ordertimeout.orders.deadline.OrderView;
 import io.ordertimeout.orders.operator.OrderSearch;
 import io.ordertimeout.orders.operator.OrderSearch.Query;
 import io.ordertimeout.orders.operator.OrderSearch.Searched;
 import io.ordertimeout.orders.operator.OrderSearch.Total;
+import io.ordertimeout.orders.order.OrderView;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;

@@ -1,11 +1,6 @@
 package io.ordertimeout.orders.intake;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.deadline.OrderCreated;
-import io.ordertimeout.orders.deadline.OrderEventBatch;
-import io.ordertimeout.orders.deadline.OrderEventStore;
-import io.ordertimeout.orders.deadline.OrderSettled;
-import io.ordertimeout.orders.deadline.StoredBatch;
 import io.ordertimeout.orders.intake.HeldBackPartitions.HeldBack;
 import io.ordertimeout.orders.intake.UnusableTopics.Decoded;
 import io.ordertimeout.orders.intake.UnusableTopics.Unusable;
@@ -13,7 +8,12 @@ import io.ordertimeout.orders.intake.deadletter.DeadLetterPublisher;
 import io.ordertimeout.orders.intake.deadletter.DeadLetterPublisher.Sent;
 import io.ordertimeout.orders.intake.decoding.DecodedRecord;
 import io.ordertimeout.orders.intake.decoding.EventDecoder;
-import io.ordertimeout.orders.intake.decoding.Printable;
+import io.ordertimeout.orders.intake.decoding.LogSanitizer;
+import io.ordertimeout.orders.order.OrderCreated;
+import io.ordertimeout.orders.order.OrderEventBatch;
+import io.ordertimeout.orders.order.OrderEventStore;
+import io.ordertimeout.orders.order.OrderSettled;
+import io.ordertimeout.orders.order.StoredBatch;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.platform.kafka.PartitionCounts;
 import io.ordertimeout.orders.platform.kafka.ReadBackState;
@@ -51,7 +51,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Takes in batches of records: decodes them, stores their events, and then notifies the wheels.
- * When {@link #takeIn} returns, everything is committed in Postgres or acknowledged as a dead
+ * When {@link #ingest} returns, everything is committed in Postgres or acknowledged as a dead
  * letter, except from the records on that it returns, and the offsets may be committed. When it
  * throws, the batch may be taken in again. Thread-safe.
  */
@@ -63,7 +63,7 @@ class BatchIntake {
   /** As many rejected rows may be a coincidence, whatever their share of a batch. */
   private static final int ACCEPTABLE_REJECTIONS = 10;
 
-  private static final String UNDECODABLE = "a payment or closing of it cannot be decoded";
+  private static final String UNDECODABLE = "a payment or closure of it cannot be decoded";
 
   /** A record that holds an event, and the span of a created order that is traced. */
   private record Event(
@@ -160,7 +160,7 @@ class BatchIntake {
    * @throws io.ordertimeout.orders.platform.kafka.PositionsChangedException if Postgres contains
    *     other positions
    */
-  Map<TopicPartition, HeldBack> takeIn(
+  Map<TopicPartition, HeldBack> ingest(
       Iterable<ConsumerRecord<byte[], byte[]>> records,
       Map<TopicPartition, Long> nextOffsets,
       KnownPositions known,
@@ -300,7 +300,7 @@ class BatchIntake {
                 (reason, orderIds) -> {
                   parked.park(orderIds, shard, reason);
                   log.warn(
-                      "{} orders of shard {} are parked: a payment or closing of them cannot be used."
+                      "{} orders of shard {} are parked: a payment or closure of them cannot be used."
                           + " Publish it again in a usable form, or decide the orders by hand",
                       orderIds.size(),
                       shard);
@@ -419,7 +419,7 @@ class BatchIntake {
   }
 
   private static Faulty rejected(Event event, String rejection) {
-    String fault = "Postgres rejected it: " + Printable.of(rejection);
+    String fault = "Postgres rejected it: " + LogSanitizer.of(rejection);
     OrderSettled settled = event.settled();
     return settled == null
         ? new Faulty(event.record(), fault + "; the order is not watched", Set.of(), "")

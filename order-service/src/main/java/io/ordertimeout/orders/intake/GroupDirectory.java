@@ -92,7 +92,7 @@ class GroupDirectory {
   }
 
   /** Whether the brokers answer at all. */
-  boolean doBrokersAnswer() throws InterruptedException {
+  boolean isClusterReachable() throws InterruptedException {
     try {
       await(
           admin

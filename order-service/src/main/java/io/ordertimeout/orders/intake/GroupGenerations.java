@@ -106,7 +106,7 @@ public class GroupGenerations {
   }
 
   /** Records that an instance finds the group working, which keeps the others from leaving it. */
-  void worked(int generation) {
+  void recordHealthy(int generation) {
     client.sql(WORKED).param("group", baseId).param("generation", generation).update();
   }
 

@@ -10,9 +10,9 @@ import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
-import io.ordertimeout.orders.platform.postgres.ChangeWatch;
+import io.ordertimeout.orders.platform.postgres.CachedRead;
+import io.ordertimeout.orders.platform.postgres.ChangeDetector;
 import io.ordertimeout.orders.platform.postgres.SchemaMigration;
-import io.ordertimeout.orders.platform.postgres.Watched;
 import io.ordertimeout.orders.shard.Shards;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -55,7 +55,7 @@ class GroupWatch extends BackgroundLoop {
   private final GroupDirectory directory;
   private final GroupGenerations generations;
   private final SchemaMigration schema;
-  private final Watched storedGeneration;
+  private final CachedRead storedGeneration;
   private final InputTopics inputTopics;
   private final Shards shards;
   private final StepHealth step;
@@ -79,7 +79,7 @@ class GroupWatch extends BackgroundLoop {
       GroupDirectory directory,
       GroupGenerations generations,
       SchemaMigration schema,
-      ChangeWatch changes,
+      ChangeDetector changes,
       InputTopics inputTopics,
       Shards shards,
       StepHealthRegistry steps,
@@ -171,7 +171,7 @@ class GroupWatch extends BackgroundLoop {
       group = directory.describe(current.groupId());
     } catch (CoordinatorException e) {
       suspicious = true;
-      if (directory.doBrokersAnswer()) {
+      if (directory.isClusterReachable()) {
         unusable(current, e);
       } else {
         // Without Kafka, nothing is known about the coordinator.
@@ -190,7 +190,7 @@ class GroupWatch extends BackgroundLoop {
     coordinator.succeeded();
     if (confirmed) {
       unrecorded = true;
-      generations.worked(current.number());
+      generations.recordHealthy(current.number());
       unrecorded = false;
     }
   }

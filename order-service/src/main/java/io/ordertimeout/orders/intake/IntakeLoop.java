@@ -11,7 +11,7 @@ import io.ordertimeout.orders.platform.kafka.PositionsChangedException;
 import io.ordertimeout.orders.platform.kafka.TopicLayoutChangedException;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
-import io.ordertimeout.orders.platform.postgres.Watched;
+import io.ordertimeout.orders.platform.postgres.CachedRead;
 import io.ordertimeout.orders.shard.Shards;
 import java.time.Duration;
 import java.util.HashMap;
@@ -44,8 +44,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Each batch is stored only if Postgres contains the positions that this loop has stored before,
  * and while nothing arrives, the positions are compared whenever they or the server have changed.
- * If Postgres has gone back, or another server of it answers, the affected shards are rebuilt from
- * what it contains.
+ * If Postgres lost commits or failed over, the affected shards are rebuilt from what it contains.
  */
 final class IntakeLoop implements Runnable {
 
@@ -73,7 +72,7 @@ final class IntakeLoop implements Runnable {
   private final GroupGenerations generations;
   private final StartingPositions startingPositions;
   private final PositionComparison comparison;
-  private final Watched storedPositions;
+  private final CachedRead storedPositions;
   private final BatchIntake intake;
   private final Shards shards;
   private final OrderTimeoutProperties.Topics topics;
@@ -139,8 +138,8 @@ final class IntakeLoop implements Runnable {
                     : GroupMembershipOperation.DEFAULT);
     this.poller =
         new RecordPoller(
-            new PaymentsFirst(
-                topics::settles, properties.intake().batchSize(), shards::awaitStored));
+            new PaymentPriority(
+                topics::settles, properties.intake().batchSize(), shards::isAwaitingStorage));
     this.meters = meters;
     for (ReplacementReason reason : ReplacementReason.values()) {
       replacements(reason);
@@ -335,7 +334,7 @@ final class IntakeLoop implements Runnable {
     Map<TopicPartition, Long> advanced = advanced(positions);
     if (!records.isEmpty() || !advanced.isEmpty()) {
       try {
-        Map<TopicPartition, HeldBack> more = intake.takeIn(records, advanced, known, layout);
+        Map<TopicPartition, HeldBack> more = intake.ingest(records, advanced, known, layout);
         heldBack.hold(consumer, advanced.keySet(), more);
         more.forEach(
             (p, held) -> {

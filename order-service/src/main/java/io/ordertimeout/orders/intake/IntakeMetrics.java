@@ -3,8 +3,8 @@ package io.ordertimeout.orders.intake;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.deadline.Outcome;
-import io.ordertimeout.orders.deadline.StoredBatch;
+import io.ordertimeout.orders.order.Outcome;
+import io.ordertimeout.orders.order.StoredBatch;
 import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
 import io.ordertimeout.orders.platform.monitoring.AmountMetrics;
 import java.util.List;
@@ -42,7 +42,7 @@ class IntakeMetrics {
     this.misplaced =
         Counter.builder("order.timeout.misplaced.events")
             .description(
-                "Payments and closings that were read from a different partition than their order")
+                "Payments and closures that were read from a different partition than their order")
             .register(meters);
     this.ignored =
         Counter.builder("order.timeout.ignored.records")

@@ -6,8 +6,8 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.platform.kafka.StoredPositions;
 import io.ordertimeout.orders.platform.kafka.StoredPositions.Snapshot;
 import io.ordertimeout.orders.platform.kafka.StoredPositions.Stored;
-import io.ordertimeout.orders.platform.postgres.ChangeWatch;
-import io.ordertimeout.orders.platform.postgres.Watched;
+import io.ordertimeout.orders.platform.postgres.CachedRead;
+import io.ordertimeout.orders.platform.postgres.ChangeDetector;
 import io.ordertimeout.orders.readback.ReadBack;
 import java.util.Collection;
 import java.util.Set;
@@ -38,14 +38,14 @@ class PositionComparison {
 
   private final StoredPositions positions;
   private final ReadBack readBack;
-  private final ChangeWatch changes;
+  private final ChangeDetector changes;
   private final Collection<String> inputs;
   private final Counter losses;
 
   PositionComparison(
       StoredPositions positions,
       ReadBack readBack,
-      ChangeWatch changes,
+      ChangeDetector changes,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
     this.positions = positions;
@@ -61,7 +61,7 @@ class PositionComparison {
   }
 
   /** Begins to watch what is compared. */
-  Watched watch() {
+  CachedRead watch() {
     return changes.watch(StoredPositions.FINGERPRINT);
   }
 

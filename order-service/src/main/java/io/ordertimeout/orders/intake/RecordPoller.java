@@ -33,14 +33,14 @@ final class RecordPoller {
   /** Enough for a batch that has to be fetched again, behind a fetch that waits for records. */
   private static final Duration LONG = Duration.ofSeconds(1);
 
-  private final PaymentsFirst all;
+  private final PaymentPriority all;
   private final Deque<TopicPartition> suspects = new ArrayDeque<>();
   private Duration patience = SHORT;
 
   /**
    * @param all polls all partitions
    */
-  RecordPoller(PaymentsFirst all) {
+  RecordPoller(PaymentPriority all) {
     this.all = all;
   }
 
@@ -64,7 +64,7 @@ final class RecordPoller {
         throw e;
       }
       // If it fails even with nothing to read, the consumer has failed, and is replaced.
-      PaymentsFirst.pollWithout(consumer, consumer.assignment(), Duration.ZERO);
+      PaymentPriority.pollWithout(consumer, consumer.assignment(), Duration.ZERO);
       log.debug("Looking for the partition whose records cannot be read: {}", e.toString());
       suspects.addAll(unreadable);
       suspects.addAll(consumer.assignment());
@@ -105,7 +105,7 @@ final class RecordPoller {
     Set<TopicPartition> others = new HashSet<>(consumer.assignment());
     others.remove(suspect);
     try {
-      return PaymentsFirst.pollWithout(consumer, others, patience);
+      return PaymentPriority.pollWithout(consumer, others, patience);
     } catch (KafkaException e) {
       if (!concernsRecords(e)) {
         throw e;

@@ -1,16 +1,16 @@
 package io.ordertimeout.orders.intake;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.deadline.Amount;
-import io.ordertimeout.orders.deadline.DueOrderDecision;
-import io.ordertimeout.orders.deadline.OrderCreated;
-import io.ordertimeout.orders.deadline.OrderEventBatch;
-import io.ordertimeout.orders.deadline.OrderEventStore;
-import io.ordertimeout.orders.deadline.OrderSettled.Paid;
-import io.ordertimeout.orders.deadline.PendingOrder;
-import io.ordertimeout.orders.deadline.PublishedEvents;
-import io.ordertimeout.orders.deadline.PublishedEvents.Publication;
-import io.ordertimeout.orders.deadline.Watermark;
+import io.ordertimeout.orders.order.Amount;
+import io.ordertimeout.orders.order.DueOrderDecision;
+import io.ordertimeout.orders.order.OrderCreated;
+import io.ordertimeout.orders.order.OrderEventBatch;
+import io.ordertimeout.orders.order.OrderEventStore;
+import io.ordertimeout.orders.order.OrderSettled.Paid;
+import io.ordertimeout.orders.order.PendingOrder;
+import io.ordertimeout.orders.order.PublishedEvents;
+import io.ordertimeout.orders.order.PublishedEvents.Publication;
+import io.ordertimeout.orders.order.Watermark;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
 import io.ordertimeout.orders.platform.kafka.ReadBackState;
 import io.ordertimeout.orders.platform.kafka.ReflectedServer;
@@ -92,7 +92,7 @@ class WarmUp {
                     status.setRollbackOnly();
                     return exercise();
                   }));
-      log.info("Warmed up by {} orders that do not exist, within {}", cancelled, duration);
+      log.info("Warm-up processed {} dummy orders within {}", cancelled, duration);
     } catch (RuntimeException e) {
       log.warn(
           "No warm-up, so the first orders may be cancelled late: {}",

@@ -67,7 +67,7 @@ public class ExpiryCommands {
         requester.request(Kind.PAUSE_EXPIRY, reason, details),
         () -> {
           if (endsAt != null) {
-            requirePossibleEnd(endsAt, clock.ask());
+            requirePossibleEnd(endsAt, clock.readExact());
           }
           NewPause wanted =
               new NewPause(

@@ -1,9 +1,9 @@
 package io.ordertimeout.orders.operator;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.deadline.OrderState;
-import io.ordertimeout.orders.deadline.OrderView;
 import io.ordertimeout.orders.operator.status.InstanceReports;
+import io.ordertimeout.orders.order.OrderState;
+import io.ordertimeout.orders.order.OrderView;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.suspension.ExpiryHolds;
 import io.ordertimeout.orders.suspension.ExpiryPauses;
@@ -49,7 +49,7 @@ class OrderBlockers {
       return blockers;
     }
     Instant dueAt = Objects.requireNonNull(order.deadline()).plus(settlementGrace);
-    if (dueAt.isAfter(clock.ask())) {
+    if (dueAt.isAfter(clock.readExact())) {
       blockers.add(new OrderBlocker.PaymentDeadline(dueAt));
     }
     parked

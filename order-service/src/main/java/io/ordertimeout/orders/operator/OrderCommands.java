@@ -4,12 +4,12 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.audit.AuditLog;
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
-import io.ordertimeout.orders.deadline.DecidedBy;
-import io.ordertimeout.orders.deadline.OrderDeadline;
-import io.ordertimeout.orders.deadline.OrderDeadlineRepository;
-import io.ordertimeout.orders.deadline.OrderState;
-import io.ordertimeout.orders.deadline.OrderView;
 import io.ordertimeout.orders.operator.AuditedChange.Effect;
+import io.ordertimeout.orders.order.DecidedBy;
+import io.ordertimeout.orders.order.OrderDeadline;
+import io.ordertimeout.orders.order.OrderDeadlineRepository;
+import io.ordertimeout.orders.order.OrderState;
+import io.ordertimeout.orders.order.OrderView;
 import io.ordertimeout.orders.platform.kafka.ReadBackState;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.suspension.ParkedOrders;
@@ -89,7 +89,7 @@ public class OrderCommands {
             return Effect.unchanged(orderId);
           }
           requireLater(deadline, current, "the order's deadline");
-          requireLater(deadline, clock.ask(), "now");
+          requireLater(deadline, clock.readExact(), "now");
           Instant latest = clock.now().plus(maxTimeout);
           if (deadline.isAfter(latest)) {
             throw new ImpossibleChangeException(
@@ -153,7 +153,7 @@ public class OrderCommands {
             return Effect.unchanged(orderId);
           }
           requirePending(order);
-          Instant now = clock.ask();
+          Instant now = clock.readExact();
           if (!Objects.requireNonNull(order.deadline()).isAfter(now)) {
             if (askedBefore) {
               return Effect.unchanged(orderId);

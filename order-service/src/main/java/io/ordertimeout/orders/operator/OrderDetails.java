@@ -1,6 +1,6 @@
 package io.ordertimeout.orders.operator;
 
-import io.ordertimeout.orders.deadline.OrderView;
+import io.ordertimeout.orders.order.OrderView;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -2,9 +2,9 @@ package io.ordertimeout.orders.operator;
 
 import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
-import io.ordertimeout.orders.deadline.OrderView;
-import io.ordertimeout.orders.deadline.PaymentConflicts.Conflict;
-import io.ordertimeout.orders.deadline.PaymentConflicts.PaymentWithoutEffect;
+import io.ordertimeout.orders.order.OrderView;
+import io.ordertimeout.orders.order.PaymentConflicts.Conflict;
+import io.ordertimeout.orders.order.PaymentConflicts.PaymentWithoutEffect;
 import io.ordertimeout.orders.outbox.EventId;
 import java.time.Duration;
 import java.time.Instant;

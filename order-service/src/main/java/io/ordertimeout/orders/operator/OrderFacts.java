@@ -1,9 +1,9 @@
 package io.ordertimeout.orders.operator;
 
 import io.ordertimeout.orders.audit.OperatorAction;
-import io.ordertimeout.orders.deadline.OrderView;
-import io.ordertimeout.orders.deadline.PaymentConflicts.Conflict;
-import io.ordertimeout.orders.deadline.PaymentConflicts.PaymentWithoutEffect;
+import io.ordertimeout.orders.order.OrderView;
+import io.ordertimeout.orders.order.PaymentConflicts.Conflict;
+import io.ordertimeout.orders.order.PaymentConflicts.PaymentWithoutEffect;
 import io.ordertimeout.orders.suspension.Interruptions.Interruption;
 import io.ordertimeout.orders.suspension.ParkedOrders.Parked;
 import java.time.Instant;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param actions what operators did to it, the earliest first
  * @param replays the dead letters of it that operators have replayed, the earliest first
  * @param parked what parks it now; null if it is not parked
- * @param interruptions the interruptions that it has lived through, by their ends
+ * @param interruptions the interruptions while it was open, by their ends
  * @param conflicts the payments that met it after it was cancelled or closed
  * @param withoutEffect the payments that changed nothing
  * @param publishedAt when Kafka acknowledged its cancellation; null if it has not

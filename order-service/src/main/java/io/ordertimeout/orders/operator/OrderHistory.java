@@ -3,9 +3,9 @@ package io.ordertimeout.orders.operator;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
-import io.ordertimeout.orders.deadline.OrderView;
-import io.ordertimeout.orders.deadline.PaymentConflicts;
-import io.ordertimeout.orders.deadline.PaymentConflicts.PaymentWithoutEffect;
+import io.ordertimeout.orders.order.OrderView;
+import io.ordertimeout.orders.order.PaymentConflicts;
+import io.ordertimeout.orders.order.PaymentConflicts.PaymentWithoutEffect;
 import io.ordertimeout.orders.outbox.EventId;
 import io.ordertimeout.orders.suspension.Interruptions.Interruption;
 import java.time.Instant;
@@ -27,7 +27,7 @@ import tools.jackson.databind.JsonNode;
 public class OrderHistory {
 
   /** What can happen to an order. */
-  public enum Happening {
+  public enum HistoryEventType {
     /** The shop created it. */
     CREATED,
     /** Its first event was stored and, if it was pending, its deadline was armed. */
@@ -69,15 +69,15 @@ public class OrderHistory {
    * @param details what else is known of it
    */
   public record Entry(
-      @Nullable Instant at, Happening what, String by, Map<String, String> details) {}
+      @Nullable Instant at, HistoryEventType what, String by, Map<String, String> details) {}
 
   /** The actions on orders that are entries of their histories. */
-  static final Map<Kind, Happening> ACTIONS_ON_ORDERS =
+  static final Map<Kind, HistoryEventType> ACTIONS_ON_ORDERS =
       Map.of(
-          Kind.EXTEND_ORDER, Happening.EXTENDED,
-          Kind.CANCEL_ORDER, Happening.CANCELLATION_REQUESTED,
-          Kind.RELEASE_ORDER, Happening.RELEASED,
-          Kind.CLOSE_ORDER, Happening.CLOSED);
+          Kind.EXTEND_ORDER, HistoryEventType.EXTENDED,
+          Kind.CANCEL_ORDER, HistoryEventType.CANCELLATION_REQUESTED,
+          Kind.RELEASE_ORDER, HistoryEventType.RELEASED,
+          Kind.CLOSE_ORDER, HistoryEventType.CLOSED);
 
   private final OrderTimeoutProperties.Topics topics;
 
@@ -92,12 +92,16 @@ public class OrderHistory {
     List<Entry> entries = new ArrayList<>();
     if (order.createdAt() != null) {
       entries.add(
-          entry(order.createdAt(), Happening.CREATED, "shop", details("policy", order.policy())));
+          entry(
+              order.createdAt(),
+              HistoryEventType.CREATED,
+              "shop",
+              details("policy", order.policy())));
     }
     entries.add(
         entry(
             facts.registeredAt(),
-            Happening.REGISTERED,
+            HistoryEventType.REGISTERED,
             "intake",
             details(
                 "shard", order.shard(), "deadline", DeadlineMove.first(order.deadline(), moves))));
@@ -115,7 +119,7 @@ public class OrderHistory {
     facts.conflicts().forEach(conflict -> addConflict(order.orderId(), conflict, entries));
     // The creation comes first, even if the clock of the shop that stated its time was fast.
     entries.sort(
-        Comparator.comparing((Entry entry) -> entry.what() != Happening.CREATED)
+        Comparator.comparing((Entry entry) -> entry.what() != HistoryEventType.CREATED)
             .thenComparing(Entry::at, Comparator.nullsFirst(Comparator.naturalOrder())));
     return entries;
   }
@@ -124,7 +128,7 @@ public class OrderHistory {
     Interruption interruption = Objects.requireNonNull(move.interruption());
     return entry(
         move.at(),
-        Happening.EXTENDED,
+        HistoryEventType.EXTENDED,
         interruption.isPause() ? "pause" : "outage",
         details(
             "before",
@@ -162,13 +166,13 @@ public class OrderHistory {
   }
 
   private static Entry parked(@Nullable Instant at, String reason) {
-    return entry(at, Happening.PARKED, "service", details("reason", reason));
+    return entry(at, HistoryEventType.PARKED, "service", details("reason", reason));
   }
 
   private static Entry replay(OperatorAction action) {
     return entry(
         action.at(),
-        Happening.REPLAYED,
+        HistoryEventType.REPLAYED,
         action.actor(),
         details(
             "reason",
@@ -196,7 +200,7 @@ public class OrderHistory {
           entries.add(
               entry(
                   at,
-                  Happening.PAID,
+                  HistoryEventType.PAID,
                   "payment " + order.paymentId(),
                   details("payment", order.paymentId(), "paidAt", facts.paidAt())));
       case CLOSED -> {
@@ -208,26 +212,26 @@ public class OrderHistory {
               entries.add(
                   entry(
                       at,
-                      Happening.CLOSED,
+                      HistoryEventType.CLOSED,
                       "intake",
                       details("reason", "first read long after its deadline")));
           default ->
               entries.add(
                   entry(
                       at,
-                      Happening.CLOSED,
+                      HistoryEventType.CLOSED,
                       "shop",
                       details("closedAt", facts.closedAt(), "reason", facts.closeReason())));
         }
       }
       case CANCELLED -> {
         entries.add(
-            entry(at, Happening.CANCELLED, "expiry", details("deadline", order.deadline())));
+            entry(at, HistoryEventType.CANCELLED, "expiry", details("deadline", order.deadline())));
         if (facts.publishedAt() != null) {
           entries.add(
               entry(
                   facts.publishedAt(),
-                  Happening.PUBLISHED,
+                  HistoryEventType.PUBLISHED,
                   "relay",
                   details(
                       "eventId",
@@ -243,8 +247,8 @@ public class OrderHistory {
     return entry(
         payment.detectedAt(),
         payment.paymentId().equals(order.paymentId())
-            ? Happening.REDELIVERED
-            : Happening.PAYMENT_WITHOUT_EFFECT,
+            ? HistoryEventType.REDELIVERED
+            : HistoryEventType.PAYMENT_WITHOUT_EFFECT,
         "payment " + payment.paymentId(),
         details("payment", payment.paymentId(), "paidAt", payment.paidAt()));
   }
@@ -254,14 +258,14 @@ public class OrderHistory {
     entries.add(
         entry(
             conflict.detectedAt(),
-            Happening.CONFLICT,
+            HistoryEventType.CONFLICT,
             "payment " + conflict.paymentId(),
             details("payment", conflict.paymentId(), "paidAt", conflict.paidAt())));
     if (conflict.publishedAt() != null) {
       entries.add(
           entry(
               conflict.publishedAt(),
-              Happening.CONFLICT_PUBLISHED,
+              HistoryEventType.CONFLICT_PUBLISHED,
               "relay",
               details(
                   "payment",
@@ -274,7 +278,7 @@ public class OrderHistory {
   }
 
   private static Entry entry(
-      @Nullable Instant at, Happening what, String by, Map<String, String> details) {
+      @Nullable Instant at, HistoryEventType what, String by, Map<String, String> details) {
     return new Entry(at, what, by, details);
   }
 

@@ -1,12 +1,12 @@
 package io.ordertimeout.orders.operator;
 
 import io.ordertimeout.orders.audit.AuditLog;
-import io.ordertimeout.orders.deadline.OrderDeadline;
-import io.ordertimeout.orders.deadline.OrderDeadlineRepository;
-import io.ordertimeout.orders.deadline.OrderState;
-import io.ordertimeout.orders.deadline.OrderView;
-import io.ordertimeout.orders.deadline.PaymentConflicts;
-import io.ordertimeout.orders.deadline.PublishedEvents;
+import io.ordertimeout.orders.order.OrderDeadline;
+import io.ordertimeout.orders.order.OrderDeadlineRepository;
+import io.ordertimeout.orders.order.OrderState;
+import io.ordertimeout.orders.order.OrderView;
+import io.ordertimeout.orders.order.PaymentConflicts;
+import io.ordertimeout.orders.order.PublishedEvents;
 import io.ordertimeout.orders.suspension.Interruptions;
 import io.ordertimeout.orders.suspension.Interruptions.Lifetime;
 import io.ordertimeout.orders.suspension.ParkedOrders;

@@ -1,10 +1,10 @@
 package io.ordertimeout.orders.operator;
 
-import io.ordertimeout.orders.deadline.OrderDeadlineRepository;
-import io.ordertimeout.orders.deadline.OrderState;
-import io.ordertimeout.orders.deadline.OrderView;
-import io.ordertimeout.orders.deadline.PaymentConflicts;
-import io.ordertimeout.orders.deadline.PublishedEvents;
+import io.ordertimeout.orders.order.OrderDeadlineRepository;
+import io.ordertimeout.orders.order.OrderState;
+import io.ordertimeout.orders.order.OrderView;
+import io.ordertimeout.orders.order.PaymentConflicts;
+import io.ordertimeout.orders.order.PublishedEvents;
 import io.ordertimeout.orders.outbox.EventId;
 import io.ordertimeout.orders.readback.PublishedRecordFinder;
 import io.ordertimeout.orders.readback.PublishedRecordFinder.Event;

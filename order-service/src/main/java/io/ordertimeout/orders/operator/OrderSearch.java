@@ -1,15 +1,15 @@
 package io.ordertimeout.orders.operator;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.deadline.OrderDeadline;
-import io.ordertimeout.orders.deadline.OrderDeadlineRepository;
-import io.ordertimeout.orders.deadline.OrderPages;
-import io.ordertimeout.orders.deadline.OrderPages.Count;
-import io.ordertimeout.orders.deadline.OrderPages.Criteria;
-import io.ordertimeout.orders.deadline.OrderPages.Found;
-import io.ordertimeout.orders.deadline.OrderPages.OrderKey;
-import io.ordertimeout.orders.deadline.OrderState;
-import io.ordertimeout.orders.deadline.OrderView;
+import io.ordertimeout.orders.order.OrderDeadline;
+import io.ordertimeout.orders.order.OrderDeadlineRepository;
+import io.ordertimeout.orders.order.OrderPages;
+import io.ordertimeout.orders.order.OrderPages.Count;
+import io.ordertimeout.orders.order.OrderPages.Criteria;
+import io.ordertimeout.orders.order.OrderPages.Found;
+import io.ordertimeout.orders.order.OrderPages.OrderKey;
+import io.ordertimeout.orders.order.OrderState;
+import io.ordertimeout.orders.order.OrderView;
 import io.ordertimeout.orders.platform.kafka.PartitionCounts;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.platform.values.EpochMicros;

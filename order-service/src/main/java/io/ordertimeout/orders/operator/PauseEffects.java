@@ -1,10 +1,10 @@
 package io.ordertimeout.orders.operator;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.deadline.PastDueOrders;
-import io.ordertimeout.orders.deadline.PastDueOrders.EndOfPause;
 import io.ordertimeout.orders.operator.status.InstanceReports;
 import io.ordertimeout.orders.operator.status.Overview.Counted;
+import io.ordertimeout.orders.order.PastDueOrders;
+import io.ordertimeout.orders.order.PastDueOrders.EndOfPause;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.suspension.ExpiryPauses;
 import io.ordertimeout.orders.suspension.ExpiryPauses.Pause;
@@ -59,7 +59,7 @@ public class PauseEffects {
     Pause pause =
         pauses.find(id).orElseThrow(() -> new UnknownSubjectException("there is no pause " + id));
     Instant end = pause.endedAt() == null ? pause.endsAt() : pause.endedAt();
-    if (end != null && !end.isAfter(clock.ask())) {
+    if (end != null && !end.isAfter(clock.readExact())) {
       throw new ImpossibleChangeException("pause %d has ended, at %s".formatted(id, end));
     }
     EndOfPause effect = pastDue.endOfPause(id);

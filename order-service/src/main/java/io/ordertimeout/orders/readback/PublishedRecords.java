@@ -1,7 +1,7 @@
 package io.ordertimeout.orders.readback;
 
-import io.ordertimeout.orders.deadline.LostDecisions.Decision;
-import io.ordertimeout.orders.deadline.LostDecisions.PublishedConflict;
+import io.ordertimeout.orders.order.LostDecisions.Decision;
+import io.ordertimeout.orders.order.LostDecisions.PublishedConflict;
 import io.ordertimeout.orders.outbox.EventId;
 import io.ordertimeout.orders.platform.avro.AvroDecoder;
 import io.ordertimeout.orders.platform.avro.UnusableAvroException;

@@ -1,7 +1,7 @@
 package io.ordertimeout.orders.relay;
 
-import io.ordertimeout.orders.deadline.UnpublishedEvents;
-import io.ordertimeout.orders.deadline.UnpublishedEvents.Found;
+import io.ordertimeout.orders.order.UnpublishedEvents;
+import io.ordertimeout.orders.order.UnpublishedEvents.Found;
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.platform.kafka.ReadBackState;
 import io.ordertimeout.orders.platform.kafka.ReflectedServer;

@@ -4,16 +4,16 @@ import io.ordertimeout.orders.audit.AuditLog;
 import io.ordertimeout.orders.audit.AuditLog.Recent;
 import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
-import io.ordertimeout.orders.deadline.PendingOrder;
-import io.ordertimeout.orders.deadline.PendingOrders;
-import io.ordertimeout.orders.deadline.PendingOrders.Changed;
-import io.ordertimeout.orders.deadline.PendingOrders.Cursor;
-import io.ordertimeout.orders.deadline.PendingOrders.Page;
+import io.ordertimeout.orders.order.PendingOrder;
+import io.ordertimeout.orders.order.PendingOrders;
+import io.ordertimeout.orders.order.PendingOrders.Changed;
+import io.ordertimeout.orders.order.PendingOrders.Cursor;
+import io.ordertimeout.orders.order.PendingOrders.Page;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
-import io.ordertimeout.orders.platform.postgres.ChangeWatch;
+import io.ordertimeout.orders.platform.postgres.CachedRead;
+import io.ordertimeout.orders.platform.postgres.ChangeDetector;
 import io.ordertimeout.orders.platform.postgres.SchemaMigration;
-import io.ordertimeout.orders.platform.postgres.Watched;
 import io.ordertimeout.orders.suspension.ExpiryPauses;
 import java.time.Duration;
 import java.time.Instant;
@@ -52,7 +52,7 @@ class OperatorChangeListener {
   private final Shards shards;
   private final SchemaMigration schema;
   private final StepHealth health;
-  private final Watched watched;
+  private final CachedRead watched;
   private final AtomicBoolean pausesChanged = new AtomicBoolean();
 
   /** The id of the last action that was read; beyond all ids before the first reading. */
@@ -68,7 +68,7 @@ class OperatorChangeListener {
       ExpiryPauses pauses,
       SchemaMigration schema,
       StepHealthRegistry registry,
-      ChangeWatch changes) {
+      ChangeDetector changes) {
     this.audit = audit;
     this.orders = orders;
     this.shards = shards;

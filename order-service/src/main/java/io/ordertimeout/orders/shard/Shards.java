@@ -7,8 +7,8 @@ import io.ordertimeout.engine.ShardedTimers;
 import io.ordertimeout.engine.TimersConfig;
 import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.deadline.PendingOrder;
 import io.ordertimeout.orders.expiry.Expiry;
+import io.ordertimeout.orders.order.PendingOrder;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.readback.ReadBack;
 import io.ordertimeout.orders.relay.OutboxRelay;
@@ -161,15 +161,15 @@ public class Shards implements SmartLifecycle {
   /**
    * Records that all records of the partition below the position are stored in Postgres.
    *
-   * @param partition a partition of payments or closings
+   * @param partition a partition of payments or closures
    */
   public void stored(TopicPartition partition, long position) {
     watermark.stored(partition, position);
   }
 
-  /** Whether due orders wait for payments or closings that are in Kafka and not stored yet. */
-  public boolean awaitStored() {
-    return watermark.awaitStored();
+  /** Whether due orders wait for payments or closures that are in Kafka and not stored yet. */
+  public boolean isAwaitingStorage() {
+    return watermark.isAwaitingStorage();
   }
 
   /** Arms orders or moves their deadlines; ignores orders of shards that are not owned. */

@@ -6,10 +6,10 @@ import io.ordertimeout.engine.ArmedTimers;
 import io.ordertimeout.engine.ShardedTimers;
 import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.deadline.PendingOrders;
-import io.ordertimeout.orders.deadline.PendingOrders.Cursor;
-import io.ordertimeout.orders.deadline.PendingOrders.Page;
 import io.ordertimeout.orders.expiry.Expiry;
+import io.ordertimeout.orders.order.PendingOrders;
+import io.ordertimeout.orders.order.PendingOrders.Cursor;
+import io.ordertimeout.orders.order.PendingOrders.Page;
 import io.ordertimeout.orders.platform.monitoring.PeriodicLoop;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import java.time.Duration;
@@ -218,7 +218,7 @@ class WheelReconciler extends PeriodicLoop {
    * Postgres has lost commits, an order can be pending again until its decision is read back.
    */
   private long[] unexplained(int shard, long[] extra) {
-    Set<Long> explained = orders.leftWithoutNotice(shard, extra, shards.builtSince(shard));
+    Set<Long> explained = orders.settledElsewhere(shard, extra, shards.builtSince(shard));
     return Arrays.stream(extra).filter(id -> !explained.contains(id)).toArray();
   }
 

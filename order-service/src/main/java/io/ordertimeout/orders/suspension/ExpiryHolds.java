@@ -6,9 +6,9 @@ import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstan
 
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
-import io.ordertimeout.orders.platform.postgres.ChangeWatch;
+import io.ordertimeout.orders.platform.postgres.CachedRead;
+import io.ordertimeout.orders.platform.postgres.ChangeDetector;
 import io.ordertimeout.orders.platform.postgres.SchemaMigration;
-import io.ordertimeout.orders.platform.postgres.Watched;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -136,7 +136,7 @@ public class ExpiryHolds {
   private final TransactionTemplate transactions;
   private final SchemaMigration schema;
   private final StepHealth health;
-  private final Watched watched;
+  private final CachedRead watched;
   private final Remembered<Hold> remembered;
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
   private volatile Set<Integer> held = Set.of();
@@ -147,7 +147,7 @@ public class ExpiryHolds {
       TransactionTemplate transactions,
       SchemaMigration schema,
       StepHealthRegistry registry,
-      ChangeWatch changes) {
+      ChangeDetector changes) {
     this.jdbc = jdbc;
     this.client = client;
     this.transactions = transactions;
@@ -159,7 +159,7 @@ public class ExpiryHolds {
 
   /**
    * Holds the expiry of shards because records were lost before they were read: payments or
-   * closings, so that an order that looks unpaid may be paid, or the service's own events. The
+   * closures, so that an order that looks unpaid may be paid, or the service's own events. The
    * holds take effect with the surrounding transaction.
    */
   public void placeForLostRecords(Collection<Integer> shards, String detail) {

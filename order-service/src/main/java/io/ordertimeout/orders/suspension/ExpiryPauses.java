@@ -10,9 +10,9 @@ import io.ordertimeout.orders.audit.AuditLog;
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
-import io.ordertimeout.orders.platform.postgres.ChangeWatch;
+import io.ordertimeout.orders.platform.postgres.CachedRead;
+import io.ordertimeout.orders.platform.postgres.ChangeDetector;
 import io.ordertimeout.orders.platform.postgres.SchemaMigration;
-import io.ordertimeout.orders.platform.postgres.Watched;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -63,7 +63,7 @@ public class ExpiryPauses {
    * @param placedByKind whether an operator or the circuit breaker placed it
    * @param placedBy the name of who placed it
    * @param reason why
-   * @param moveDeadlines whether deadlines move by the part of it that their orders lived through
+   * @param moveDeadlines whether deadlines move by the part of it during which the orders were open
    * @param beganAt since when it has been in force
    * @param endsAt when it ends by itself; null for never
    * @param endedAt when it was ended; null if it was not
@@ -248,7 +248,7 @@ public class ExpiryPauses {
   private final AuditLog audit;
   private final SchemaMigration schema;
   private final StepHealth health;
-  private final Watched watched;
+  private final CachedRead watched;
   private final Remembered<Pause> remembered;
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
   private volatile List<Pause> inForce = List.of();
@@ -261,7 +261,7 @@ public class ExpiryPauses {
       AuditLog audit,
       SchemaMigration schema,
       StepHealthRegistry registry,
-      ChangeWatch changes,
+      ChangeDetector changes,
       MeterRegistry meters) {
     this.jdbc = jdbc;
     this.client = client;

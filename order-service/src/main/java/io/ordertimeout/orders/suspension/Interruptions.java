@@ -14,13 +14,13 @@ import org.springframework.stereotype.Repository;
 /**
  * Times that do not count against a customer: outages and pauses, once they are over, where they
  * are configured to move deadlines. A deadline moves when it is reached, not before, by the part of
- * all those times that its order lived through; overlapping times count once. Thread-safe.
+ * all those times during which its order was open; overlapping times count once. Thread-safe.
  */
 @Repository
 public class Interruptions {
 
   /**
-   * An interruption that an order lived through.
+   * An interruption while an order was open.
    *
    * @param beganAt when it began
    * @param endedAt when it ended

@@ -16,7 +16,7 @@ import org.springframework.stereotype.Repository;
 
 /**
  * Orders that must not be cancelled for now, each for its own reason: Postgres rejects the row that
- * would settle or cancel the order, or a payment or closing of it cannot be decoded. A parked order
+ * would settle or cancel the order, or a payment or closure of it cannot be decoded. A parked order
  * can still be paid or closed. It stays parked until an operator releases it; other orders are not
  * affected. Thread-safe.
  */

@@ -25,7 +25,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.springframework.stereotype.Component;
 
 /**
- * Asks Kafka where the payments and closings of shards end and, at the same time, whether the
+ * Asks Kafka where the payments and closures of shards end and, at the same time, whether the
  * topics are still those that the intake reads: a partition that was added meanwhile may contain
  * the payment of a due order. Thread-safe.
  */

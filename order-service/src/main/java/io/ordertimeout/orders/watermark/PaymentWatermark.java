@@ -2,7 +2,7 @@ package io.ordertimeout.orders.watermark;
 
 import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.deadline.Watermark;
+import io.ordertimeout.orders.order.Watermark;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.platform.kafka.StoredPositions;
 import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
@@ -33,7 +33,7 @@ import org.springframework.stereotype.Component;
  * deadline.
  *
  * <p>A watermark is a time {@code T} that was read from Postgres before Kafka was asked where the
- * shard's payments and closings end, once everything below those ends is stored. A record that was
+ * shard's payments and closures end, once everything below those ends is stored. A record that was
  * appended before a deadline {@code D <= T} lies below the ends, so it is stored. Kafka is asked
  * only while a deadline waits. One question for all waiting shards takes one round trip to Postgres
  * and one to Kafka, which answers for each shard separately, so a partition without a leader delays
@@ -102,20 +102,20 @@ public class PaymentWatermark extends BackgroundLoop {
   }
 
   /**
-   * Records that everything below the position in a partition of payments or closings is stored in
+   * Records that everything below the position in a partition of payments or closures is stored in
    * Postgres.
    */
   public void stored(TopicPartition partition, long position) {
     gates.stored(partition, position);
   }
 
-  /** Whether a watermark awaits payments or closings that are in Kafka and not stored yet. */
-  public boolean awaitStored() {
-    return gates.awaitStored();
+  /** Whether a watermark awaits payments or closures that are in Kafka and not stored yet. */
+  public boolean isAwaitingStorage() {
+    return gates.isAwaitingStorage();
   }
 
   /**
-   * Checks whether Kafka can be asked for the payments and closings of shards now; the answer of a
+   * Checks whether Kafka can be asked for the payments and closures of shards now; the answer of a
    * shard for which it cannot is a failure.
    */
   public Map<Integer, ? extends CompletableFuture<?>> reach(Collection<Integer> shards) {
@@ -167,7 +167,7 @@ public class PaymentWatermark extends BackgroundLoop {
       InputTopics.Layout layout = endOffsets.layout();
       boolean across = endOffsets.reachAcrossShards();
       // In this order: a record appended before T is below ends that were requested after T.
-      Instant time = clock.ask();
+      Instant time = clock.readExact();
       endOffsets
           .of(shards, layout, across)
           .forEach(

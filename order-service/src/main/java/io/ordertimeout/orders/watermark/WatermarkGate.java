@@ -1,6 +1,6 @@
 package io.ordertimeout.orders.watermark;
 
-import io.ordertimeout.orders.deadline.Watermark;
+import io.ordertimeout.orders.order.Watermark;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The gate of one shard: the deadlines that wait for its payment watermark, and what is known of
- * its payments and closings. Not thread-safe.
+ * its payments and closures. Not thread-safe.
  */
 final class WatermarkGate {
 
@@ -34,7 +34,7 @@ final class WatermarkGate {
    */
   private static final Duration LARGEST_ERROR = Duration.ofSeconds(1);
 
-  /** Next offset that is not stored in Postgres, by partition of payments and closings. */
+  /** Next offset that is not stored in Postgres, by partition of payments and closures. */
   final Map<TopicPartition, Long> stored = new HashMap<>();
 
   /** The deadlines that the next question will be for. */

@@ -1,6 +1,6 @@
 package io.ordertimeout.orders.watermark;
 
-import io.ordertimeout.orders.deadline.Watermark;
+import io.ordertimeout.orders.order.Watermark;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -63,7 +63,7 @@ final class WatermarkGates {
 
   /** Records up to where a partition is stored, for the shard of the same number. */
   void stored(TopicPartition partition, long position) {
-    letPass(
+    releaseWaiters(
         partition.partition(),
         gate -> {
           gate.stored.put(partition, position);
@@ -74,7 +74,7 @@ final class WatermarkGates {
   /** Records up to where partitions of any shards are stored, by any instance. */
   void stored(Map<TopicPartition, Long> positions) {
     for (int shard : find(WatermarkGate::awaitsEnds)) {
-      letPass(
+      releaseWaiters(
           shard,
           gate -> {
             for (TopicPartition partition : gate.awaitedPartitions()) {
@@ -163,14 +163,14 @@ final class WatermarkGates {
   }
 
   /**
-   * Records where the payments and closings that count for the shard end.
+   * Records where the payments and closures that count for the shard end.
    *
    * @return the latest deadline that still waits although everything is stored, or the answer's
    *     time
    */
   Instant answered(int shard, long question, Watermark answer) {
     List<Instant> ahead = new ArrayList<>(List.of(answer.time()));
-    letPass(
+    releaseWaiters(
         shard,
         gate -> {
           if (gate.question != question) {
@@ -195,7 +195,7 @@ final class WatermarkGates {
   }
 
   /** Returns whether a shard waits for positions that are not stored yet. */
-  boolean awaitStored() {
+  boolean isAwaitingStorage() {
     return !find(WatermarkGate::awaitsEnds).isEmpty();
   }
 
@@ -242,7 +242,7 @@ final class WatermarkGates {
   }
 
   private boolean change(int shard, Consumer<WatermarkGate> change) {
-    return letPass(
+    return releaseWaiters(
         shard,
         gate -> {
           change.accept(gate);
@@ -271,7 +271,7 @@ final class WatermarkGates {
   }
 
   /** Changes a gate and calls the waiters that the change lets pass; false if there is no gate. */
-  private boolean letPass(int shard, Function<WatermarkGate, List<Passed>> change) {
+  private boolean releaseWaiters(int shard, Function<WatermarkGate, List<Passed>> change) {
     List<Passed> passed;
     lock.lock();
     try {

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
-import io.ordertimeout.orders.deadline.DecidedBy;
-import io.ordertimeout.orders.deadline.OrderState;
-import io.ordertimeout.orders.deadline.OrderView;
-import io.ordertimeout.orders.deadline.PaymentConflicts.Conflict;
-import io.ordertimeout.orders.deadline.PaymentConflicts.PaymentWithoutEffect;
+import io.ordertimeout.orders.order.DecidedBy;
+import io.ordertimeout.orders.order.OrderState;
+import io.ordertimeout.orders.order.OrderView;
+import io.ordertimeout.orders.order.PaymentConflicts.Conflict;
+import io.ordertimeout.orders.order.PaymentConflicts.PaymentWithoutEffect;
 import io.ordertimeout.orders.outbox.EventId;
 import io.ordertimeout.orders.suspension.Interruptions.Interruption;
 import java.time.Duration;

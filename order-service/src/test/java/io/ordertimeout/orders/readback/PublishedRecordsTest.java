@@ -2,8 +2,8 @@ package io.ordertimeout.orders.readback;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ordertimeout.orders.deadline.LostDecisions.Decision;
-import io.ordertimeout.orders.deadline.LostDecisions.PublishedConflict;
+import io.ordertimeout.orders.order.LostDecisions.Decision;
+import io.ordertimeout.orders.order.LostDecisions.PublishedConflict;
 import io.ordertimeout.orders.outbox.EventId;
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.outbox.OutboxEvent.Envelope;

@@ -2,7 +2,7 @@ package io.ordertimeout.orders.watermark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ordertimeout.orders.deadline.Watermark;
+import io.ordertimeout.orders.order.Watermark;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -92,7 +92,7 @@ class WatermarkGatesModelTest {
       }
       assertThat(waiting).isEmpty();
       assertThat(gates.areInDoubt()).isFalse();
-      assertThat(gates.awaitStored()).isFalse();
+      assertThat(gates.isAwaitingStorage()).isFalse();
     }
 
     private void open(int shard) {

@@ -2,7 +2,7 @@ package io.ordertimeout.orders.watermark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ordertimeout.orders.deadline.Watermark;
+import io.ordertimeout.orders.order.Watermark;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -209,14 +209,14 @@ class WatermarkGatesTest {
     gates.open(0);
     queue("order", 1);
     gates.answered(0, gates.asking(0), new Watermark(at(2), Map.of(elsewhere, 5L), Map.of(), true));
-    assertThat(gates.awaitStored()).isTrue();
+    assertThat(gates.isAwaitingStorage()).isTrue();
     assertThat(gates.awaitOtherShards()).isTrue();
 
     gates.stored(Map.of(elsewhere, 4L));
     assertThat(passed).isEmpty();
     gates.stored(Map.of(elsewhere, 5L));
     assertThat(passed).containsExactly("order by 2");
-    assertThat(gates.awaitStored()).isFalse();
+    assertThat(gates.isAwaitingStorage()).isFalse();
     assertThat(gates.awaitOtherShards()).isFalse();
   }
 

@@ -1,7 +1,7 @@
 package io.ordertimeout.orders.intake.decoding;
 
-import io.ordertimeout.orders.deadline.OrderCreated;
-import io.ordertimeout.orders.deadline.OrderSettled;
+import io.ordertimeout.orders.order.OrderCreated;
+import io.ordertimeout.orders.order.OrderSettled;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -17,10 +17,10 @@ public sealed interface DecodedRecord {
   record Created(OrderCreated order, Set<String> replacedFields) implements DecodedRecord {}
 
   /**
-   * A payment or closing. If it has a fault it is both applied, because its order must not be
+   * A payment or closure. If it has a fault it is both applied, because its order must not be
    * cancelled, and dead-lettered, so that its producer gets fixed.
    *
-   * @param event the payment or closing
+   * @param event the payment or closure
    * @param fault why it is also a dead letter; null if it is not
    * @param replacedFields the unusable fields that were replaced or left out
    */

@@ -64,7 +64,7 @@ final class DeserializedValues implements ValueDecoder {
     } catch (RuntimeException | LinkageError e) {
       throw new UnusableDeserializerException(
           "order-timeout.intake.encodings has %s, which cannot be used as a Deserializer: %s"
-              .formatted(className, Printable.of(e.toString())),
+              .formatted(className, LogSanitizer.of(e.toString())),
           e);
     }
   }

@@ -10,6 +10,7 @@ public final class DeserializerOutageException extends RetriableException {
 
   DeserializerOutageException(Throwable failure) {
     super(
-        "the Deserializer cannot decode at present: " + Printable.of(StepHealth.describe(failure)));
+        "the Deserializer cannot decode at present: "
+            + LogSanitizer.of(StepHealth.describe(failure)));
   }
 }

@@ -1,8 +1,8 @@
 package io.ordertimeout.orders.intake.decoding;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.deadline.OrderCreated;
-import io.ordertimeout.orders.deadline.OrderSettled;
+import io.ordertimeout.orders.order.OrderCreated;
+import io.ordertimeout.orders.order.OrderSettled;
 import java.time.Instant;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -21,7 +21,7 @@ public class EventCheck {
     CREATED,
     /** A payment. */
     PAID,
-    /** A closing. */
+    /** A closure. */
     CLOSED,
     /** Nothing, because it does not matter. */
     IGNORED,

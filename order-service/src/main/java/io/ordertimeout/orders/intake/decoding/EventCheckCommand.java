@@ -100,21 +100,21 @@ public final class EventCheckCommand {
           .check(lines, Clock.systemUTC().instant())
           .forEach(
               record -> {
-                out.println(Printable.in(charset, text(record)));
+                out.println(LogSanitizer.in(charset, text(record)));
                 counts.merge(record.outcome().result(), 1, Integer::sum);
               });
       String summary = counts.isEmpty() ? "There are no records in " + file : summary(counts);
-      out.println(Printable.in(charset, summary));
+      out.println(LogSanitizer.in(charset, summary));
       return counts.containsKey(Result.DEAD_LETTER) ? SOME_UNUSABLE : ALL_USABLE;
     } catch (IOException | UncheckedIOException | InvalidPathException e) {
-      err.println(Printable.in(charset, "Cannot read the records in '" + file + "': " + e));
+      err.println(LogSanitizer.in(charset, "Cannot read the records in '" + file + "': " + e));
     } catch (IllegalArgumentException | RetriableException e) {
       String fault = "Cannot check the records in '" + file + "': " + e.getMessage();
-      err.println(Printable.in(charset, fault));
+      err.println(LogSanitizer.in(charset, fault));
     } catch (BeansException e) {
       // Spring Boot has logged which setting is wrong.
       String fault = "Cannot check the records in '" + file + "' with these settings";
-      err.println(Printable.in(charset, fault));
+      err.println(LogSanitizer.in(charset, fault));
     }
     return NOT_CHECKED;
   }
@@ -137,7 +137,7 @@ public final class EventCheckCommand {
   }
 
   private static @Nullable String labelled(String label, @Nullable Object value) {
-    return value == null ? null : label + Printable.of(value.toString());
+    return value == null ? null : label + LogSanitizer.of(value.toString());
   }
 
   private static String name(Result result) {

@@ -8,8 +8,8 @@ import io.ordertimeout.orders.OrderTimeoutProperties.Format;
 import io.ordertimeout.orders.OrderTimeoutProperties.Formats;
 import io.ordertimeout.orders.OrderTimeoutProperties.WatermarkScope;
 import io.ordertimeout.orders.OrderTimeoutProperties.Zones;
-import io.ordertimeout.orders.deadline.OrderCreated;
-import io.ordertimeout.orders.deadline.OrderSettled;
+import io.ordertimeout.orders.order.OrderCreated;
+import io.ordertimeout.orders.order.OrderSettled;
 import io.ordertimeout.orders.platform.avro.AvroDecoder;
 import io.ordertimeout.orders.platform.avro.SchemaRegistryUnavailableException;
 import java.nio.charset.StandardCharsets;
@@ -133,7 +133,7 @@ public final class EventDecoder {
       String ids =
           candidates.stream().limit(MAX_NAMED).map(EventFields::excerpt).collect(joining(", "));
       String fault = names.orderId() + " appears more than once: " + ids;
-      return unusable(record, kind, Printable.of(fault), candidates);
+      return unusable(record, kind, LogSanitizer.of(fault), candidates);
     }
     String orderId = fields.text(names.orderId(), MAX_ORDER_ID);
     if (orderId == null) {
@@ -177,7 +177,7 @@ public final class EventDecoder {
   }
 
   /**
-   * Even if a payment or closing cannot be decoded, its key identifies the order.
+   * Even if a payment or closure cannot be decoded, its key identifies the order.
    *
    * @param kind what the record tells; null if it may be anything
    * @param candidates the orders that it may be about, whatever its key

@@ -1,7 +1,7 @@
 package io.ordertimeout.orders.intake.decoding;
 
-import io.ordertimeout.orders.deadline.Amount;
 import io.ordertimeout.orders.intake.decoding.ExtractedEvent.RowWithoutSchema;
+import io.ordertimeout.orders.order.Amount;
 import io.ordertimeout.orders.platform.values.StatedDecimal;
 import io.ordertimeout.orders.platform.values.StatedDuration;
 import io.ordertimeout.orders.platform.values.StatedTime;

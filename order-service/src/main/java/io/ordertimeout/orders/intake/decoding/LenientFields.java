@@ -1,6 +1,6 @@
 package io.ordertimeout.orders.intake.decoding;
 
-import io.ordertimeout.orders.deadline.Amount;
+import io.ordertimeout.orders.order.Amount;
 import java.time.Instant;
 import java.util.Set;
 import java.util.TreeSet;

@@ -6,6 +6,6 @@ final class UnusableRecordException extends Exception {
   private static final long serialVersionUID = 1L;
 
   UnusableRecordException(String message) {
-    super(Printable.of(message), null, false, false);
+    super(LogSanitizer.of(message), null, false, false);
   }
 }

@@ -1,7 +1,7 @@
 package io.ordertimeout.orders.operator.status;
 
-import io.ordertimeout.orders.deadline.CancellationShares;
-import io.ordertimeout.orders.deadline.CancellationShares.Share;
+import io.ordertimeout.orders.order.CancellationShares;
+import io.ordertimeout.orders.order.CancellationShares.Share;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Duration;
@@ -53,11 +53,11 @@ class CancellationEstimate {
    * @param window the number of the window
    * @return empty if too few orders are known by which to estimate
    */
-  static Optional<Due> expected(List<Due> due, int window, List<Share> shares) {
+  static Optional<DueTotal> expected(List<DueTotal> due, int window, List<Share> shares) {
     double orders = 0;
     Map<String, BigDecimal> amounts = new TreeMap<>();
     for (int i = 0; i <= window; i++) {
-      Due more = i == 0 ? due.get(0) : due.get(i).minus(due.get(i - 1));
+      DueTotal more = i == 0 ? due.get(0) : due.get(i).minus(due.get(i - 1));
       if (more.orders() == 0) {
         continue;
       }
@@ -76,6 +76,6 @@ class CancellationEstimate {
                           .setScale(amount.scale(), RoundingMode.HALF_EVEN),
                       BigDecimal::add));
     }
-    return Optional.of(new Due(Math.round(orders), amounts));
+    return Optional.of(new DueTotal(Math.round(orders), amounts));
   }
 }

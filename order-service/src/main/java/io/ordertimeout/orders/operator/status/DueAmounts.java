@@ -1,9 +1,9 @@
 package io.ordertimeout.orders.operator.status;
 
 import io.ordertimeout.orders.LifecyclePhases;
-import io.ordertimeout.orders.deadline.PendingOrderStatistics;
-import io.ordertimeout.orders.deadline.PendingOrderStatistics.DueAmount;
 import io.ordertimeout.orders.operator.status.InstanceReport.ChannelReport;
+import io.ordertimeout.orders.order.PendingOrderStatistics;
+import io.ordertimeout.orders.order.PendingOrderStatistics.DueAmount;
 import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;

@@ -1,7 +1,7 @@
 package io.ordertimeout.orders.operator.status;
 
-import io.ordertimeout.orders.deadline.PendingOrderStatistics.DueAmount;
 import io.ordertimeout.orders.operator.status.InstanceReport.ChannelReport;
+import io.ordertimeout.orders.order.PendingOrderStatistics.DueAmount;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Collections;

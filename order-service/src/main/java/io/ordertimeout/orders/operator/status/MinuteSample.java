@@ -1,6 +1,6 @@
 package io.ordertimeout.orders.operator.status;
 
-import io.ordertimeout.orders.deadline.PendingOrderStatistics.DueAmount;
+import io.ordertimeout.orders.order.PendingOrderStatistics.DueAmount;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.List;

@@ -1,12 +1,12 @@
 package io.ordertimeout.orders.operator.status;
 
-import io.ordertimeout.orders.deadline.CancellationShares;
-import io.ordertimeout.orders.deadline.Money;
-import io.ordertimeout.orders.deadline.PastDueOrders;
 import io.ordertimeout.orders.intake.IntakeStops;
 import io.ordertimeout.orders.operator.status.InstanceReport.ChannelReport;
 import io.ordertimeout.orders.operator.status.InstanceReport.ShardReport;
 import io.ordertimeout.orders.operator.status.InstanceReports.Reported;
+import io.ordertimeout.orders.order.CancellationShares;
+import io.ordertimeout.orders.order.Money;
+import io.ordertimeout.orders.order.PastDueOrders;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.shard.OverdueOrders;
@@ -102,19 +102,19 @@ public class Overview {
       int minutes,
       long orders,
       List<Money> amounts,
-      Some suspended,
-      @Nullable Some expectedCancelled) {}
+      OrderTotal suspended,
+      @Nullable OrderTotal expectedCancelled) {}
 
   /**
-   * Some orders.
+   * A number of orders with their amounts.
    *
    * @param orders how many they are
    * @param amounts the sums of their amounts, one for each currency
    */
-  public record Some(long orders, List<Money> amounts) {
+  public record OrderTotal(long orders, List<Money> amounts) {
 
-    private static Some of(Due due) {
-      return new Some(due.orders(), Money.listOf(due.amounts()));
+    private static OrderTotal of(DueTotal due) {
+      return new OrderTotal(due.orders(), Money.listOf(due.amounts()));
     }
   }
 
@@ -200,7 +200,7 @@ public class Overview {
       long parked,
       long unpublished) {}
 
-  private static final Due NONE = new Due(0, Map.of());
+  private static final DueTotal NONE = new DueTotal(0, Map.of());
 
   private final InstanceReports reports;
   private final ActivityByMinute activity;
@@ -285,16 +285,16 @@ public class Overview {
     }
     List<ChannelReport> channels =
         present.stream().flatMap(report -> report.dueByChannel().stream()).toList();
-    List<Due> due = new ArrayList<>();
-    List<Due> suspended = new ArrayList<>();
-    List<Due> free = new ArrayList<>();
+    List<DueTotal> due = new ArrayList<>();
+    List<DueTotal> suspended = new ArrayList<>();
+    List<DueTotal> free = new ArrayList<>();
     for (int i = 0; i < InstanceReport.WINDOWS.size(); i++) {
-      Due all = due(InstanceReport.WINDOWS.get(i), orders, amounts);
-      Due kept = allPaused ? all : suspended(channels, i, paused);
+      DueTotal all = due(InstanceReport.WINDOWS.get(i), orders, amounts);
+      DueTotal kept = allPaused ? all : suspended(channels, i, paused);
       due.add(all);
       free.add(all.minus(kept));
       // The sums may be some seconds older than the number of orders.
-      suspended.add(new Due(Math.min(kept.orders(), all.orders()), kept.amounts()));
+      suspended.add(new DueTotal(Math.min(kept.orders(), all.orders()), kept.amounts()));
     }
     List<CancellationShares.Share> shares = estimate.shares();
     List<Window> within =
@@ -305,8 +305,10 @@ public class Overview {
                         InstanceReport.WINDOWS.get(i),
                         due.get(i).orders(),
                         Money.listOf(due.get(i).amounts()),
-                        Some.of(suspended.get(i)),
-                        CancellationEstimate.expected(free, i, shares).map(Some::of).orElse(null)))
+                        OrderTotal.of(suspended.get(i)),
+                        CancellationEstimate.expected(free, i, shares)
+                            .map(OrderTotal::of)
+                            .orElse(null)))
             .toList();
     return new Forecast(
         clock.now(),
@@ -323,17 +325,18 @@ public class Overview {
         channels(channels));
   }
 
-  private static Due due(int minutes, List<Long> orders, Map<String, List<BigDecimal>> amounts) {
+  private static DueTotal due(
+      int minutes, List<Long> orders, Map<String, List<BigDecimal>> amounts) {
     Map<String, BigDecimal> sums = new TreeMap<>();
     amounts.forEach(
         (currency, byMinute) ->
             sums.put(
                 currency,
                 byMinute.subList(0, minutes).stream().reduce(BigDecimal.ZERO, BigDecimal::add)));
-    return new Due(orders.subList(0, minutes).stream().mapToLong(Long::longValue).sum(), sums);
+    return new DueTotal(orders.subList(0, minutes).stream().mapToLong(Long::longValue).sum(), sums);
   }
 
-  private static Due suspended(
+  private static DueTotal suspended(
       List<ChannelReport> channels, int window, List<ExpiryPauses.Pause> paused) {
     Set<String> names = new HashSet<>();
     paused.forEach(pause -> names.add(String.valueOf(pause.channel())));
@@ -342,23 +345,23 @@ public class Overview {
             report ->
                 report.held() || (report.channel() != null && names.contains(report.channel())))
         .map(report -> within(report, window))
-        .reduce(NONE, Due::plus);
+        .reduce(NONE, DueTotal::plus);
   }
 
-  private static Due within(ChannelReport report, int window) {
+  private static DueTotal within(ChannelReport report, int window) {
     Map<String, BigDecimal> amounts = new TreeMap<>();
     report.amounts().forEach((currency, sums) -> amounts.put(currency, sums.get(window)));
-    return new Due(report.orders().get(window), amounts);
+    return new DueTotal(report.orders().get(window), amounts);
   }
 
   private static List<Channel> channels(List<ChannelReport> reports) {
-    Map<Optional<String>, Due> hour = new HashMap<>();
+    Map<Optional<String>, DueTotal> hour = new HashMap<>();
     for (ChannelReport report : reports) {
       if (!report.held()) {
         hour.merge(
             Optional.ofNullable(report.channel()),
             within(report, InstanceReport.WINDOWS.size() - 1),
-            Due::plus);
+            DueTotal::plus);
       }
     }
     return hour.entrySet().stream()

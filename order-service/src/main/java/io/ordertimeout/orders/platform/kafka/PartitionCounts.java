@@ -2,8 +2,8 @@ package io.ordertimeout.orders.platform.kafka;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.OrderTimeoutProperties.WatermarkScope;
-import io.ordertimeout.orders.platform.postgres.ChangeWatch;
-import io.ordertimeout.orders.platform.postgres.Watched;
+import io.ordertimeout.orders.platform.postgres.CachedRead;
+import io.ordertimeout.orders.platform.postgres.ChangeDetector;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
@@ -21,7 +21,7 @@ import org.springframework.stereotype.Repository;
 /**
  * The history of the input topics' partition counts, in Postgres, and whether it shows that an
  * order and its payment may be in partitions with different numbers: the count has changed, or a
- * misplaced event was stored, which is a payment or closing from another partition than its order.
+ * misplaced event was stored, which is a payment or closure from another partition than its order.
  * If they may, orders are decided only once the payments of all partitions are read.
  *
  * <p>The deciding statement checks the table itself. The copy in memory, at most two seconds old,
@@ -88,11 +88,11 @@ public class PartitionCounts {
   }
 
   private final JdbcTemplate jdbc;
-  private final Watched watched;
+  private final CachedRead watched;
   private final boolean always;
   private volatile Evidence evidence = new Evidence(false, false);
 
-  PartitionCounts(JdbcTemplate jdbc, ChangeWatch changes, OrderTimeoutProperties properties) {
+  PartitionCounts(JdbcTemplate jdbc, ChangeDetector changes, OrderTimeoutProperties properties) {
     this.jdbc = jdbc;
     this.watched = changes.watch(FINGERPRINT);
     this.always = properties.expiry().watermarkScope() == WatermarkScope.ALL;
@@ -164,7 +164,7 @@ public class PartitionCounts {
   private void learn(Evidence now) {
     if (now.misplaced && !evidence.misplaced) {
       log.warn(
-          "Payments or closings came from another partition than their order. They were applied, and"
+          "Payments or closures came from another partition than their order. They were applied, and"
               + " from now on, orders are cancelled only once the payments of all partitions are"
               + " read, so one partition that cannot be read delays all of them. Configure all"
               + " producers of the input topics with the same partitioner");

@@ -107,7 +107,7 @@ public class DatabaseClock {
   }
 
   /** Reads the exact time from Postgres, at the cost of a round trip. */
-  public Instant ask() {
+  public Instant readExact() {
     Instant exact = database.get();
     compareWith(exact);
     return exact;

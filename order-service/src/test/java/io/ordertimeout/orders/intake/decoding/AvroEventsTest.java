@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.deadline.Amount;
-import io.ordertimeout.orders.deadline.OrderCreated;
-import io.ordertimeout.orders.deadline.OrderSettled;
 import io.ordertimeout.orders.intake.decoding.DecodedRecord.Undecodable;
+import io.ordertimeout.orders.order.Amount;
+import io.ordertimeout.orders.order.OrderCreated;
+import io.ordertimeout.orders.order.OrderSettled;
 import io.ordertimeout.orders.platform.avro.RegistryServer;
 import io.ordertimeout.orders.platform.avro.SchemaRegistryUnavailableException;
 import java.math.BigDecimal;

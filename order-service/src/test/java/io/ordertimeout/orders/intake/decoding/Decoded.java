@@ -1,7 +1,7 @@
 package io.ordertimeout.orders.intake.decoding;
 
-import io.ordertimeout.orders.deadline.OrderCreated;
-import io.ordertimeout.orders.deadline.OrderSettled;
+import io.ordertimeout.orders.order.OrderCreated;
+import io.ordertimeout.orders.order.OrderSettled;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -4,10 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.deadline.OrderCreated;
-import io.ordertimeout.orders.deadline.OrderSettled;
 import io.ordertimeout.orders.intake.decoding.EventCheck.Outcome;
 import io.ordertimeout.orders.intake.decoding.EventCheck.Result;
+import io.ordertimeout.orders.order.OrderCreated;
+import io.ordertimeout.orders.order.OrderSettled;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

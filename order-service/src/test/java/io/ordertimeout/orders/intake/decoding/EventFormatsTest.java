@@ -4,11 +4,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.deadline.Amount;
-import io.ordertimeout.orders.deadline.OrderCreated;
-import io.ordertimeout.orders.deadline.OrderSettled;
 import io.ordertimeout.orders.intake.decoding.DecodedRecord.Ignored;
 import io.ordertimeout.orders.intake.decoding.DecodedRecord.Undecodable;
+import io.ordertimeout.orders.order.Amount;
+import io.ordertimeout.orders.order.OrderCreated;
+import io.ordertimeout.orders.order.OrderSettled;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.Base64;

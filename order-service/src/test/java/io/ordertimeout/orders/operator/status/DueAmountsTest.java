@@ -2,7 +2,7 @@ package io.ordertimeout.orders.operator.status;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ordertimeout.orders.deadline.PendingOrderStatistics.DueAmount;
+import io.ordertimeout.orders.order.PendingOrderStatistics.DueAmount;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Collections;

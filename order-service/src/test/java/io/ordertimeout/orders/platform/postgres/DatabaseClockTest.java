@@ -83,7 +83,7 @@ class DatabaseClockTest {
     clock.onChange(() -> notifications[0]++);
     database = START.plusMillis(150);
 
-    assertThat(clock.ask()).isEqualTo(database);
+    assertThat(clock.readExact()).isEqualTo(database);
 
     assertThat(clock.now()).isEqualTo(database);
     assertThat(notifications[0]).isEqualTo(1);

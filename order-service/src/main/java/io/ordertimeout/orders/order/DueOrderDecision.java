@@ -1,0 +1,217 @@
+package io.ordertimeout.orders.order;
+
+import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
+import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
+
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
+import io.ordertimeout.orders.outbox.OutboxRows;
+import io.ordertimeout.orders.platform.kafka.PartitionCounts;
+import io.ordertimeout.orders.platform.kafka.ReadBackState;
+import io.ordertimeout.orders.platform.kafka.ReflectedServer;
+import io.ordertimeout.orders.platform.kafka.StoredPositions;
+import io.ordertimeout.orders.suspension.ExpiryHolds;
+import io.ordertimeout.orders.suspension.ExpiryPauses;
+import io.ordertimeout.orders.suspension.Interruptions;
+import io.ordertimeout.orders.suspension.ParkedOrders;
+import io.ordertimeout.orders.suspension.ShardHeartbeats;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.apache.kafka.common.TopicPartition;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Repository;
+
+/**
+ * The statements that decide due orders. {@link #cancel} is the only statement that cancels, and it
+ * carries every condition itself: the order is pending, its deadline has passed by Postgres's clock
+ * and by the payment watermark, the positions that Postgres itself contains have reached the ends
+ * of the watermark, which are those of all partitions if an order and its payment may be in
+ * different ones, everything that was published is reflected in Postgres, the order is neither
+ * parked, held nor paused, and no interruption is left by which its deadline has to move. What an
+ * instance remembers may be outdated, or ahead of a Postgres that has lost commits; the statement
+ * is neither. Thread-safe.
+ */
+@Repository
+public class DueOrderDecision {
+
+  /**
+   * An order that a decision left pending.
+   *
+   * @param id the row's id
+   * @param deadline its payment deadline
+   * @param paused whether a pause holds it
+   */
+  public record LeftPending(long id, Instant deadline, boolean paused) {}
+
+  private static final String PENDING = PendingOrders.GIVEN + " and " + PendingOrders.IS_PENDING;
+
+  // A row that a payment is just writing is skipped instead of waited for, so that this statement
+  // cannot be part of a deadlock. The next attempt finds the row settled.
+  private static final String CANCEL =
+      """
+      with due as (
+        select ctid as version from order_deadline d
+        where %s
+          and deadline + make_interval(secs => :graceSeconds)
+            <= least(:watermark::timestamptz, clock_timestamp())
+          and :watermark::timestamptz <= clock_timestamp()
+          and %s
+          and %s
+          and %s
+          and %s
+          and %s
+          and %s
+          and %s
+          and %s
+        order by id
+        for update skip locked
+      ), cancelled as (
+        update order_deadline d
+        set state = 'CANCELLED', decided_at = clock_timestamp(), decided_by = 'EXPIRY'
+        where d.ctid = any(array(select version from due)) and %s
+        returning d.id, d.order_id, d.shard, d.created_at, d.deadline, d.decided_at, d.traceparent
+      )
+      %s
+      """
+          .formatted(
+              PENDING,
+              StoredPositions.REACH_ENDS,
+              PartitionCounts.ENDS_SUFFICE,
+              ReadBackState.IS_REFLECTED,
+              ParkedOrders.NOT_PARKED,
+              ExpiryHolds.NOT_HELD,
+              ExpiryPauses.NONE_BEING_PLACED + " and " + ExpiryPauses.NOT_PAUSED,
+              Interruptions.NONE_LEFT,
+              ShardHeartbeats.IS_ALIVE,
+              PendingOrders.IS_PENDING,
+              OutboxRows.INSERT_CANCELLED);
+
+  private static final String EXTEND =
+      """
+      with locked as (
+        select order_id, shard, channel, created_at, deadline, extended_until
+        from order_deadline d
+        where %s and %s and not %s
+        order by id
+        for update skip locked
+      )
+      update order_deadline e set deadline = x.deadline, extended_until = x.until
+      from (
+        select d.order_id, d.deadline + s.length as deadline, s.until
+        from locked d cross join lateral (%s) s
+        where s.length is not null
+      ) x
+      where e.order_id = any(array(select order_id from locked)) and e.order_id = x.order_id
+      """
+          .formatted(
+              PENDING,
+              ExpiryPauses.NOT_PAUSED,
+              Interruptions.NONE_SINCE,
+              Interruptions.STILL_TO_APPLY);
+
+  private static final String LEFT_PENDING =
+      """
+      select id, deadline, %s as paused from order_deadline d where %s and %s
+      """
+          .formatted(ExpiryPauses.PAUSED, PENDING, ParkedOrders.NOT_PARKED);
+
+  private static final String ORDER_ID =
+      "select order_id from order_deadline where id = ? and shard = ?";
+
+  private static final String REFLECTED_ORDER_IDS =
+      "select id, order_id from order_deadline d where %s and %s"
+          .formatted(PENDING, ReadBackState.IS_REFLECTED);
+
+  private final JdbcClient client;
+  private final double graceSeconds;
+  private final String longestSilence;
+
+  DueOrderDecision(
+      JdbcClient client, ShardHeartbeats heartbeats, OrderTimeoutProperties properties) {
+    this.client = client;
+    this.graceSeconds = properties.expiry().settlementGrace().toMillis() / 1e3;
+    this.longestSilence = heartbeats.longestSilence().toString();
+  }
+
+  /**
+   * Cancels those of the orders that may be cancelled, and writes their events; one transaction.
+   *
+   * @param watermark read after the orders had come due
+   * @param reflected the server of Postgres that reflects what was published; nothing is cancelled
+   *     if another one answers, and no order of whose events some may be unread
+   */
+  public List<OrderCancelled> cancel(
+      int shard, long[] ids, Watermark watermark, ReflectedServer reflected) {
+    return cancelReflected(
+        shard,
+        reflected.isEntire() ? ids : reflectedOf(shard, ids, reflected),
+        watermark,
+        reflected.identity());
+  }
+
+  // On the server that decides afterwards: another one may have other orders under these ids.
+  private long[] reflectedOf(int shard, long[] ids, ReflectedServer by) {
+    List<Long> reflected = new ArrayList<>();
+    client
+        .sql(REFLECTED_ORDER_IDS)
+        .param("ids", ids)
+        .param("shard", shard)
+        .param("reflected", by.identity())
+        .query(
+            row -> {
+              if (by.reflects(row.getString("order_id"))) {
+                reflected.add(row.getLong("id"));
+              }
+            });
+    return reflected.stream().mapToLong(Long::longValue).toArray();
+  }
+
+  private List<OrderCancelled> cancelReflected(
+      int shard, long[] ids, Watermark watermark, String reflected) {
+    List<TopicPartition> ends = List.copyOf(watermark.ends().keySet());
+    return client
+        .sql(CANCEL)
+        .param("ids", ids)
+        .param("shard", shard)
+        .param("graceSeconds", graceSeconds)
+        .param("watermark", parameter(watermark.time()))
+        .param("endTopics", ends.stream().map(TopicPartition::topic).toArray(String[]::new))
+        .param("endPartitions", ends.stream().mapToInt(TopicPartition::partition).toArray())
+        .param(
+            "endTopicIds",
+            ends.stream()
+                .map(end -> String.valueOf(watermark.topicIds().get(end.topic())))
+                .toArray(String[]::new))
+        .param("endOffsets", ends.stream().mapToLong(watermark.ends()::get).toArray())
+        .param("allPartitions", watermark.allPartitions())
+        .param("longestSilence", longestSilence)
+        .param("reflected", reflected)
+        .query(OutboxRows::cancelled)
+        .list();
+  }
+
+  /** Extends the deadlines of those of the orders that were open during an interruption since. */
+  public void extend(int shard, long[] ids) {
+    client.sql(EXTEND).param("ids", ids).param("shard", shard).update();
+  }
+
+  /** Returns those of the orders that are still pending and not parked. */
+  public List<LeftPending> leftPending(int shard, long[] ids) {
+    return client
+        .sql(LEFT_PENDING)
+        .param("ids", ids)
+        .param("shard", shard)
+        .query(
+            (row, number) ->
+                new LeftPending(
+                    row.getLong("id"), requiredInstant(row, "deadline"), row.getBoolean("paused")))
+        .list();
+  }
+
+  /** Returns the order's id, by which it can be parked. */
+  public Optional<String> orderId(int shard, long id) {
+    return client.sql(ORDER_ID).param(id).param(shard).query(String.class).optional();
+  }
+}

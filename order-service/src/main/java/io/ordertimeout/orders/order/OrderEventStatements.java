@@ -1,0 +1,259 @@
+package io.ordertimeout.orders.order;
+
+import static io.ordertimeout.orders.platform.postgres.ResultSets.instant;
+
+import io.ordertimeout.orders.order.OrderSettled.Closed;
+import io.ordertimeout.orders.order.OrderSettled.Paid;
+import io.ordertimeout.orders.suspension.Interruptions;
+import java.math.BigDecimal;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Repository;
+
+/**
+ * The statements that store a batch of events: arrays in, rows out, one round trip each.
+ *
+ * <p>Rows are written in the order of their ids, so that two batches that share orders cannot
+ * deadlock. Each statement needs a surrounding transaction. Thread-safe.
+ */
+@Repository
+class OrderEventStatements {
+
+  /**
+   * An order as a statement returns it.
+   *
+   * @param isShardKnown whether a record of the order was read from the partition of that number,
+   *     and not only a decision restored, of which the partition is a guess
+   * @param settledElsewhere whether the payment or closure that settled it is from another
+   *     partition
+   */
+  record Row(
+      long id,
+      String orderId,
+      int shard,
+      OrderState state,
+      @Nullable Instant createdAt,
+      @Nullable Instant deadline,
+      @Nullable DecidedBy decidedBy,
+      @Nullable String paymentId,
+      @Nullable Amount amount,
+      boolean isShardKnown,
+      boolean settledElsewhere) {
+
+    boolean isDueBefore(Instant time) {
+      return deadline != null && deadline.isBefore(time);
+    }
+
+    PendingOrder pending() {
+      if (deadline == null) {
+        throw new IllegalStateException("an order without a deadline cannot be pending: " + id);
+      }
+      return PendingOrder.of(id, shard, deadline);
+    }
+  }
+
+  /** SQL condition: the payment or closure that settled the order {@code d} was read. */
+  private static final String IS_SETTLED = "(d.payment_id is not null or d.closed_at is not null)";
+
+  private static final String ROW =
+      """
+      d.id, d.order_id, d.shard, d.state, d.created_at, d.deadline, d.decided_by, d.payment_id,
+        d.amount, d.currency, d.created_at is not null or %s as shard_known,
+        d.settled_in is not null as settled_elsewhere"""
+          .formatted(IS_SETTLED);
+
+  private static final String REGISTER =
+      """
+      insert into order_deadline as d (
+        order_id, shard, state, created_at, deadline, policy, channel, payment_method, amount,
+        currency, traceparent, decided_at, decided_by)
+      select
+        d.order_id, d.shard, case when s.stale then 'CLOSED' else 'PENDING' end, d.created_at,
+        d.deadline, d.policy, d.channel, d.payment_method, d.amount, d.currency, d.traceparent,
+        case when s.stale then clock_timestamp() end, case when s.stale then 'STALE' end
+      from unnest(
+        :orderIds::text[], :shards::int[], :createdAts::timestamptz[], :deadlines::timestamptz[],
+        :policies::text[], :channels::text[], :paymentMethods::text[], :amounts::numeric[],
+        :currencies::text[], :traceparents::text[])
+        as d(order_id, shard, created_at, deadline, policy, channel, payment_method, amount,
+          currency, traceparent)
+      cross join lateral (
+        %s d.deadline < now() - make_interval(secs => :staleAfterSeconds)
+      ) interrupted
+      cross join lateral (
+        -- A deadline that an interruption extends is not stale.
+        select d.deadline + interrupted.length
+          < now() - make_interval(secs => :staleAfterSeconds) as stale
+      ) s
+      order by d.order_id
+      on conflict (order_id) do update set
+        -- The partition of the creation counts, even if the payment or closure came first.
+        shard = excluded.shard,
+        settled_in = case when %s then nullif(d.shard, excluded.shard) end,
+        created_at = excluded.created_at,
+        -- That of a restored cancellation, which was published, may have been moved.
+        deadline = coalesce(d.deadline, excluded.deadline),
+        policy = excluded.policy,
+        channel = excluded.channel,
+        payment_method = excluded.payment_method,
+        amount = excluded.amount,
+        currency = excluded.currency,
+        traceparent = excluded.traceparent
+      where d.created_at is null
+      returning %s
+      """
+          .formatted(Interruptions.BEFORE_REGISTRATION, IS_SETTLED, ROW);
+
+  private static final String SETTLE =
+      """
+      insert into order_deadline as d (
+        order_id, shard, state, decided_at, decided_by, payment_id, paid_at, closed_at, close_reason)
+      select
+        i.order_id, i.shard, i.state, clock_timestamp(), i.decided_by, i.payment_id, i.paid_at,
+        i.closed_at, i.close_reason
+      from unnest(
+        :orderIds::text[], :shards::int[], :states::text[], :decidedBys::text[],
+        :paymentIds::text[], :paidAts::timestamptz[], :closedAts::timestamptz[],
+        :closeReasons::text[])
+        as i(order_id, shard, state, decided_by, payment_id, paid_at, closed_at, close_reason)
+      order by i.order_id
+      on conflict (order_id) do update set
+        state = excluded.state,
+        decided_at = excluded.decided_at,
+        decided_by = excluded.decided_by,
+        payment_id = excluded.payment_id,
+        paid_at = excluded.paid_at,
+        closed_at = excluded.closed_at,
+        close_reason = excluded.close_reason,
+        settled_in = nullif(excluded.shard, d.shard)
+      where d.state = 'PENDING'
+      returning %s
+      """
+          .formatted(ROW);
+
+  private static final String CLOSE_PURGED =
+      """
+      update order_deadline d set
+        state = 'CLOSED', decided_at = clock_timestamp(), decided_by = 'STALE'
+      where d.order_id = any(:orderIds::text[]) and %s
+        and d.deadline < (select orders_before from purge_horizon)
+      returning %s
+      """
+          .formatted(PendingOrders.IS_PENDING, ROW);
+
+  private static final String FIND =
+      "select %s from order_deadline d where d.order_id = any(:orderIds::text[])".formatted(ROW);
+
+  private final JdbcClient client;
+
+  OrderEventStatements(JdbcClient client) {
+    this.client = client;
+  }
+
+  /**
+   * Registers orders, each at most once in the list. Returns those that were new or of which only
+   * the payment or closure was known; the others stay as they are.
+   */
+  List<Row> register(Collection<OrderCreated> orders, Duration staleAfter) {
+    return client
+        .sql(REGISTER)
+        .param("orderIds", texts(orders, OrderCreated::orderId))
+        .param("shards", orders.stream().mapToInt(OrderCreated::shard).toArray())
+        .param("createdAts", texts(orders, OrderCreated::createdAt))
+        .param("deadlines", texts(orders, OrderCreated::deadline))
+        .param("policies", texts(orders, OrderCreated::policy))
+        .param("channels", texts(orders, OrderCreated::channel))
+        .param("paymentMethods", texts(orders, OrderCreated::paymentMethod))
+        .param(
+            "amounts",
+            texts(orders, o -> o.amount() == null ? null : o.amount().value().toPlainString()))
+        .param("currencies", texts(orders, o -> o.amount() == null ? null : o.amount().currency()))
+        .param("traceparents", texts(orders, OrderCreated::traceparent))
+        .param("staleAfterSeconds", staleAfter.toMillis() / 1e3)
+        .query(OrderEventStatements::row)
+        .list();
+  }
+
+  /**
+   * Settles orders, each at most once in the list. Returns those that were pending or unknown; the
+   * others stay as they are.
+   */
+  List<Row> settle(Collection<OrderSettled> events) {
+    return client
+        .sql(SETTLE)
+        .param("orderIds", texts(events, OrderSettled::orderId))
+        .param("shards", events.stream().mapToInt(OrderSettled::shard).toArray())
+        .param(
+            "states", texts(events, e -> e instanceof Paid ? OrderState.PAID : OrderState.CLOSED))
+        .param(
+            "decidedBys",
+            texts(events, e -> e instanceof Paid ? DecidedBy.PAYMENT : DecidedBy.CLOSING))
+        .param("paymentIds", texts(events, e -> e instanceof Paid paid ? paid.paymentId() : null))
+        .param("paidAts", texts(events, e -> e instanceof Paid paid ? paid.paidAt() : null))
+        .param(
+            "closedAts", texts(events, e -> e instanceof Closed closed ? closed.closedAt() : null))
+        .param(
+            "closeReasons", texts(events, e -> e instanceof Closed closed ? closed.reason() : null))
+        .query(OrderEventStatements::row)
+        .list();
+  }
+
+  /**
+   * Closes those of the newly registered orders as stale that may have been decided and purged
+   * before. Needs a snapshot that is later than the registration, so that a purge that is running
+   * at the same time is seen.
+   */
+  List<Row> closePurged(Collection<String> orderIds) {
+    return client
+        .sql(CLOSE_PURGED)
+        .param("orderIds", orderIds.toArray(String[]::new))
+        .query(OrderEventStatements::row)
+        .list();
+  }
+
+  /** Returns those of the orders that are known. */
+  List<Row> find(Collection<String> orderIds) {
+    return client
+        .sql(FIND)
+        .param("orderIds", orderIds.toArray(String[]::new))
+        .query(OrderEventStatements::row)
+        .list();
+  }
+
+  /** Converts values to texts, which Postgres casts; null stays null. */
+  static <T> @Nullable String[] texts(
+      Collection<? extends T> items, Function<T, @Nullable Object> value) {
+    @Nullable String[] texts = new @Nullable String[items.size()];
+    int i = 0;
+    for (T item : items) {
+      Object v = value.apply(item);
+      texts[i++] = v == null ? null : v.toString();
+    }
+    return texts;
+  }
+
+  private static Row row(ResultSet rs, int rowNumber) throws SQLException {
+    String decidedBy = rs.getString("decided_by");
+    BigDecimal amount = rs.getBigDecimal("amount");
+    String currency = rs.getString("currency");
+    return new Row(
+        rs.getLong("id"),
+        rs.getString("order_id"),
+        rs.getInt("shard"),
+        OrderState.valueOf(rs.getString("state")),
+        instant(rs, "created_at"),
+        instant(rs, "deadline"),
+        decidedBy == null ? null : DecidedBy.valueOf(decidedBy),
+        rs.getString("payment_id"),
+        amount == null || currency == null ? null : new Amount(amount, currency),
+        rs.getBoolean("shard_known"),
+        rs.getBoolean("settled_elsewhere"));
+  }
+}

@@ -1,0 +1,264 @@
+package io.ordertimeout.orders.order;
+
+import static io.ordertimeout.orders.order.OrderState.PENDING;
+
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.order.OrderEventStatements.Row;
+import io.ordertimeout.orders.outbox.OutboxEvent;
+import io.ordertimeout.orders.platform.kafka.PartitionCounts;
+import io.ordertimeout.orders.platform.postgres.DatabaseClock;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+
+/**
+ * Stores batches of events and determines the outcome of each event: the table "Which event meets
+ * which state" of the documentation, as code. Storing a batch again changes nothing. Thread-safe.
+ */
+@Component
+public class OrderEventStore {
+
+  private static final Logger log = LoggerFactory.getLogger(OrderEventStore.class);
+
+  /** No order with a later deadline is purged. */
+  private static final Duration NEVER_PURGED_WITHIN = Duration.ofMinutes(30);
+
+  private final OrderEventStatements statements;
+  private final PaymentConflicts paymentConflicts;
+  private final PartitionCounts partitionCounts;
+  private final DatabaseClock clock;
+  private final Duration staleAfter;
+
+  OrderEventStore(
+      OrderEventStatements statements,
+      PaymentConflicts paymentConflicts,
+      PartitionCounts partitionCounts,
+      DatabaseClock clock,
+      OrderTimeoutProperties properties) {
+    this.statements = statements;
+    this.paymentConflicts = paymentConflicts;
+    this.partitionCounts = partitionCounts;
+    this.clock = clock;
+    this.staleAfter = properties.deadline().staleAfter();
+  }
+
+  /**
+   * Stores the batch in one transaction: all of it or nothing.
+   *
+   * @throws org.springframework.dao.DataAccessException if Postgres rejected it or is unavailable
+   */
+  @Transactional
+  public StoredBatch store(OrderEventBatch batch) {
+    BatchOutcome outcome = new BatchOutcome();
+    if (!batch.created().isEmpty()) {
+      outcome.create(batch.created());
+    }
+    if (!batch.settled().isEmpty()) {
+      outcome.settle(batch.settled());
+    }
+    if (outcome.misplaced > 0) {
+      partitionCounts.recordMisplaced();
+    }
+    return outcome.result();
+  }
+
+  /** The outcome of one batch, as it is being stored. */
+  private final class BatchOutcome {
+
+    private final List<PendingOrder> toArm = new ArrayList<>();
+    private final List<PendingOrder> toDisarm = new ArrayList<>();
+    private List<OutboxEvent> conflicts = List.of();
+    private final Map<Outcome, Integer> created = new EnumMap<>(Outcome.class);
+    private final Map<Outcome, Integer> paid = new EnumMap<>(Outcome.class);
+    private final Map<Outcome, Integer> closed = new EnumMap<>(Outcome.class);
+    private final Map<String, BigDecimal> paidAmounts = new HashMap<>();
+    private int misplaced;
+    private @Nullable Long secondPaymentOf;
+
+    void create(List<OrderCreated> events) {
+      Map<String, OrderCreated> first = new LinkedHashMap<>();
+      for (OrderCreated event : events) {
+        if (first.putIfAbsent(event.orderId(), event) != null) {
+          count(created, Outcome.DUPLICATE);
+        }
+      }
+      for (Row row : register(first.values())) {
+        first.remove(row.orderId());
+        if (row.state() == PENDING) {
+          toArm.add(row.pending());
+          count(created, Outcome.REGISTERED);
+        } else {
+          countMisplaced(row);
+          count(
+              created, row.decidedBy() == DecidedBy.STALE ? Outcome.STALE : Outcome.SETTLED_BEFORE);
+        }
+      }
+      // Delivered again. The wheel may not have been notified the first time.
+      for (Row row : find(first.keySet()).values()) {
+        count(created, Outcome.DUPLICATE);
+        if (row.state() == PENDING) {
+          toArm.add(row.pending());
+        }
+      }
+    }
+
+    /** Registers orders; an interruption does not bring back an order that may have been purged. */
+    private List<Row> register(Collection<OrderCreated> orders) {
+      List<Row> registered = statements.register(orders, staleAfter);
+      Instant before = clock.now().minus(NEVER_PURGED_WITHIN);
+      List<String> longDue =
+          registered.stream()
+              .filter(row -> row.state() == PENDING && row.isDueBefore(before))
+              .map(Row::orderId)
+              .toList();
+      if (longDue.isEmpty()) {
+        return registered;
+      }
+      Map<String, Row> closed =
+          statements.closePurged(longDue).stream()
+              .collect(Collectors.toMap(Row::orderId, Function.identity()));
+      return registered.stream().map(row -> closed.getOrDefault(row.orderId(), row)).toList();
+    }
+
+    void settle(List<OrderSettled> events) {
+      Map<String, OrderSettled> first = new HashMap<>();
+      for (OrderSettled event : events) {
+        // Of a payment and a closure in one batch, the earlier record decides.
+        first.merge(event.orderId(), event, this::earlier);
+      }
+      // By identity: a payment that one batch contains twice settles once and is a duplicate once.
+      Set<OrderSettled> deciding = Collections.newSetFromMap(new IdentityHashMap<>());
+      Map<String, Row> rows =
+          statements.settle(first.values()).stream()
+              .collect(Collectors.toMap(Row::orderId, Function.identity()));
+      for (Row row : rows.values()) {
+        OrderSettled event = Objects.requireNonNull(first.get(row.orderId()));
+        deciding.add(event);
+        countMisplaced(row);
+        toDisarm.add(new PendingOrder(row.id(), row.shard(), 0));
+        count(counts(event), row.createdAt() == null ? Outcome.AHEAD_OF_CREATION : Outcome.SETTLED);
+        Amount amount = row.amount();
+        if (amount != null && event instanceof OrderSettled.Paid) {
+          paidAmounts.merge(amount.currency(), amount.value(), BigDecimal::add);
+        }
+      }
+      List<OrderSettled> late = events.stream().filter(e -> !deciding.contains(e)).toList();
+      if (!late.isEmpty()) {
+        settledLate(late, rows);
+      }
+    }
+
+    private void settledLate(List<OrderSettled> late, Map<String, Row> settledNow) {
+      List<String> unknown =
+          late.stream()
+              .map(OrderSettled::orderId)
+              .filter(orderId -> !settledNow.containsKey(orderId))
+              .distinct()
+              .toList();
+      Map<String, Row> rows = new HashMap<>(settledNow);
+      // A second statement, because only its snapshot is sure to contain what stopped the first.
+      rows.putAll(find(unknown));
+      List<OrderSettled.Paid> conflicting = new ArrayList<>();
+      List<OrderSettled.Paid> withoutEffect = new ArrayList<>();
+      for (OrderSettled event : late) {
+        Row row = rows.get(event.orderId());
+        if (row == null) {
+          throw new IllegalStateException(
+              "the order was purged while its event was being stored; storing it again will succeed");
+        }
+        if (row.isShardKnown() && row.shard() != event.shard()) {
+          misplaced++;
+        }
+        // A former owner of the shard may have settled the order after its wheel was rebuilt.
+        toDisarm.add(new PendingOrder(row.id(), row.shard(), 0));
+        Outcome outcome = lateOutcome(event, row);
+        if (outcome == Outcome.CONFLICT && event instanceof OrderSettled.Paid payment) {
+          conflicting.add(payment);
+        } else if (event instanceof OrderSettled.Paid payment) {
+          withoutEffect.add(payment);
+        }
+        count(counts(event), outcome);
+      }
+      if (secondPaymentOf != null) {
+        log.warn(
+            "{} payments arrived for orders that are already paid, the last for row {}",
+            paid.getOrDefault(Outcome.SECOND_PAYMENT, 0),
+            secondPaymentOf);
+      }
+      if (!withoutEffect.isEmpty()) {
+        paymentConflicts.keepWithoutEffect(withoutEffect);
+      }
+      if (!conflicting.isEmpty()) {
+        conflicts = paymentConflicts.raise(conflicting);
+      }
+    }
+
+    private Outcome lateOutcome(OrderSettled event, Row row) {
+      if (event instanceof OrderSettled.Paid payment) {
+        return switch (row.state()) {
+          case PAID -> {
+            if (payment.paymentId().equals(row.paymentId())) {
+              yield Outcome.DUPLICATE;
+            }
+            secondPaymentOf = row.id();
+            yield Outcome.SECOND_PAYMENT;
+          }
+          case CANCELLED -> Outcome.CONFLICT;
+          // No event was published for an order closed as stale, so nothing conflicts with it.
+          case CLOSED -> row.decidedBy() == DecidedBy.STALE ? Outcome.TOO_LATE : Outcome.CONFLICT;
+          case PENDING -> throw new IllegalStateException("pending although settled: " + row.id());
+        };
+      }
+      return row.state() == OrderState.CLOSED ? Outcome.DUPLICATE : Outcome.TOO_LATE;
+    }
+
+    private OrderSettled earlier(OrderSettled one, OrderSettled other) {
+      return Comparator.comparing(OrderSettled::recordedAt).compare(one, other) <= 0 ? one : other;
+    }
+
+    private Map<Outcome, Integer> counts(OrderSettled event) {
+      return event instanceof OrderSettled.Paid ? paid : closed;
+    }
+
+    private void countMisplaced(Row row) {
+      if (row.settledElsewhere()) {
+        misplaced++;
+      }
+    }
+
+    private Map<String, Row> find(Collection<String> orderIds) {
+      return orderIds.isEmpty()
+          ? Map.of()
+          : statements.find(orderIds).stream()
+              .collect(Collectors.toMap(Row::orderId, Function.identity()));
+    }
+
+    private static void count(Map<Outcome, Integer> counts, Outcome outcome) {
+      counts.merge(outcome, 1, Integer::sum);
+    }
+
+    StoredBatch result() {
+      return new StoredBatch(
+          toArm, toDisarm, conflicts, created, paid, closed, paidAmounts, misplaced);
+    }
+  }
+}

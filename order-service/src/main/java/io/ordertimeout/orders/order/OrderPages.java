@@ -1,0 +1,308 @@
+package io.ordertimeout.orders.order;
+
+import static io.ordertimeout.orders.platform.postgres.ResultSets.instant;
+import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
+
+import io.ordertimeout.orders.suspension.ParkedOrders;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
+import org.springframework.stereotype.Repository;
+
+/**
+ * Finds orders page by page in the order of an index. Conditions that no index carries are checked
+ * on a limited number of orders for each page, so a page costs the same wherever it begins and
+ * however rare a match is. Thread-safe.
+ */
+@Repository
+public class OrderPages {
+
+  /**
+   * What to search for.
+   *
+   * @param states the states that an order may have
+   * @param dueFrom earliest deadline, inclusive
+   * @param dueTo latest deadline, exclusive
+   * @param idFrom least id, inclusive
+   * @param idTo greatest id, exclusive
+   * @param channel the sales channel; null for any
+   * @param currency the currency of the amount; null for any
+   * @param amountFrom least amount, inclusive; null for any
+   * @param amountTo greatest amount, inclusive; null for any
+   */
+  public record Criteria(
+      Set<OrderState> states,
+      @Nullable Instant dueFrom,
+      @Nullable Instant dueTo,
+      String idFrom,
+      String idTo,
+      @Nullable String channel,
+      @Nullable String currency,
+      @Nullable BigDecimal amountFrom,
+      @Nullable BigDecimal amountTo) {}
+
+  /**
+   * Where an order is in both orders.
+   *
+   * @param orderId its id
+   * @param deadline its deadline; null while its creation is not known
+   * @param row the id of its row
+   */
+  public record OrderKey(String orderId, @Nullable Instant deadline, long row) {}
+
+  /**
+   * The result of a search.
+   *
+   * @param found the orders found, in order
+   * @param last the last order that was checked; null if all orders were
+   * @param checked how many orders were checked
+   */
+  public record Found(List<OrderKey> found, @Nullable OrderKey last, long checked) {}
+
+  /**
+   * A number of orders.
+   *
+   * @param orders how many of the checked orders match
+   * @param checked how many orders were checked
+   */
+  public record Count(long orders, long checked) {}
+
+  private static final String COLUMNS =
+      "o.id, o.order_id, o.deadline, o.state, o.channel, o.currency, o.amount";
+
+  // By state and deadline or, for pending orders, by shard and deadline, as the indexes are.
+  private static final String BY_DEADLINE =
+      """
+      select s.state as stream, d.* from unnest(:states::text[]) as s(state)
+      cross join lateral (
+        select %s from order_deadline o
+        where o.state = s.state and o.state <> 'PENDING'
+          and o.deadline >= coalesce(:dueFrom::timestamptz, '-infinity')
+          and o.deadline < coalesce(:dueTo::timestamptz, 'infinity') %s
+        order by o.deadline %s, o.id %s
+        limit :window
+      ) d
+      union all
+      select s.shard::text, d.* from generate_series(0, :shards - 1) as s(shard)
+      cross join lateral (
+        select %s from order_deadline o
+        where o.shard = s.shard and o.state = 'PENDING' and 'PENDING' = any(:states::text[])
+          and o.deadline >= coalesce(:dueFrom::timestamptz, '-infinity')
+          and o.deadline < coalesce(:dueTo::timestamptz, 'infinity') %s
+        order by o.deadline %s, o.id %s
+        limit :window
+      ) d
+      """;
+
+  private static final String BY_ID =
+      """
+      select '' as stream, %s from order_deadline o
+      where o.order_id >= :idFrom::text collate "C" and o.order_id < :idTo::text collate "C"
+      order by o.order_id %s
+      limit :window
+      """;
+
+  private static final String MATCHES =
+      """
+      (o.state = any(:states::text[])
+        and (:dueFrom::timestamptz is null or o.deadline >= :dueFrom)
+        and (:dueTo::timestamptz is null or o.deadline < :dueTo)
+        and o.order_id >= :idFrom::text collate "C" and o.order_id < :idTo::text collate "C"
+        and (:channel::text is null or o.channel = :channel)
+        and (:currency::text is null or o.currency = :currency)
+        and (:amountFrom::numeric is null or o.amount >= :amountFrom)
+        and (:amountTo::numeric is null or o.amount <= :amountTo)) is true
+      """;
+
+  // Nothing is known of what comes after the first window that is used up.
+  private static final String PAGE =
+      """
+      with checked as materialized (
+        select o.id, o.order_id, o.deadline, %2$s as matches,
+          row_number() over (partition by o.stream order by %3$s) as position
+        from (%1$s) o
+      ), horizon as materialized (
+        select o.id, o.order_id, o.deadline from checked o
+        where o.position = :window
+        order by %3$s
+        limit 1
+      ), searched as materialized (
+        select o.*, o.id is not distinct from h.id as is_last
+        from checked o left join horizon h on true
+        where h.id is null or %4$s
+      )
+      select o.id, o.order_id, o.deadline, o.matches, o.is_last,
+        (select count(*) from searched) as checked
+      from searched o
+      where o.matches or o.is_last
+      order by %3$s
+      limit :limit
+      """;
+
+  private static final String COUNT =
+      """
+      select count(*) filter (where %s) as orders, count(*) as checked
+      from (select * from (%s) o limit :window) o
+      """;
+
+  private static final String ASCENDING_BY_DEADLINE =
+      PAGE.formatted(
+          byDeadline(
+              "and (o.deadline, o.id) > (coalesce(:after::timestamptz, '-infinity'), :afterRow)",
+              "asc"),
+          MATCHES,
+          "o.deadline, o.id",
+          "(o.deadline, o.id) <= (h.deadline, h.id)");
+
+  private static final String DESCENDING_BY_DEADLINE =
+      PAGE.formatted(
+          byDeadline(
+              "and (o.deadline, o.id) < (coalesce(:after::timestamptz, 'infinity'), :afterRow)",
+              "desc"),
+          MATCHES,
+          "o.deadline desc, o.id desc",
+          "(o.deadline, o.id) >= (h.deadline, h.id)");
+
+  private static final String ASCENDING_BY_ID =
+      PAGE.formatted(
+          BY_ID.formatted(COLUMNS, "asc"), MATCHES, "o.order_id", "o.order_id <= h.order_id");
+
+  private static final String DESCENDING_BY_ID =
+      PAGE.formatted(
+          BY_ID.formatted(COLUMNS, "desc"), MATCHES, "o.order_id desc", "o.order_id >= h.order_id");
+
+  private static final String COUNT_BY_DEADLINE = COUNT.formatted(MATCHES, byDeadline("", "asc"));
+  private static final String COUNT_BY_ID =
+      COUNT.formatted(MATCHES, BY_ID.formatted(COLUMNS, "asc"));
+
+  // By the order's id alone; otherwise, Postgres might read an index of the decided orders.
+  private static final String IS_DECIDED =
+      """
+      exists (
+        select from order_deadline d
+        where d.order_id = p.order_id and (d.state <> 'PENDING') is true offset 0)""";
+
+  private final JdbcClient client;
+  private final ParkedOrders parked;
+
+  OrderPages(JdbcClient client, ParkedOrders parked) {
+    this.client = client;
+    this.parked = parked;
+  }
+
+  private static String byDeadline(String after, String direction) {
+    return BY_DEADLINE.formatted(
+        COLUMNS, after, direction, direction, COLUMNS, after, direction, direction);
+  }
+
+  /**
+   * Finds the parked orders that are not decided, by id.
+   *
+   * @param after the {@code next} of the page before; empty for the first page
+   * @param limit maximum number of orders to return
+   */
+  public ParkedOrders.Page parked(String after, int limit) {
+    return parked.page(after, limit, IS_DECIDED);
+  }
+
+  /**
+   * Finds orders by deadline and row.
+   *
+   * @param descending whether the latest deadline comes first
+   * @param after the last order of the page before; null for the first page
+   * @param shards number of shards
+   * @param window how many orders are checked in each state, and of pending ones in each shard
+   * @param limit maximum number of orders to return
+   */
+  public Found byDeadline(
+      Criteria criteria,
+      boolean descending,
+      @Nullable OrderKey after,
+      int shards,
+      int window,
+      int limit) {
+    return page(
+        statement(descending ? DESCENDING_BY_DEADLINE : ASCENDING_BY_DEADLINE, criteria, window)
+            .param("shards", shards)
+            .param("after", parameter(after == null ? null : after.deadline()))
+            .param("afterRow", after == null ? 0 : after.row()),
+        limit);
+  }
+
+  /**
+   * Finds orders by id.
+   *
+   * @param descending whether the greatest id comes first
+   * @param window how many orders are checked
+   * @param limit maximum number of orders to return
+   */
+  public Found byId(Criteria criteria, boolean descending, int window, int limit) {
+    return page(
+        statement(descending ? DESCENDING_BY_ID : ASCENDING_BY_ID, criteria, window), limit);
+  }
+
+  /**
+   * Counts orders; in no particular order if there are more than the window.
+   *
+   * @param shards number of shards
+   * @param window how many orders are checked
+   */
+  public Count count(Criteria criteria, int shards, int window) {
+    return statement(COUNT_BY_DEADLINE, criteria, window)
+        .param("shards", shards)
+        .query(Count.class)
+        .single();
+  }
+
+  /**
+   * Counts the orders with ids in the range of the criteria.
+   *
+   * @param window how many orders are checked
+   */
+  public Count countById(Criteria criteria, int window) {
+    return statement(COUNT_BY_ID, criteria, window).query(Count.class).single();
+  }
+
+  private StatementSpec statement(String sql, Criteria criteria, int window) {
+    return client
+        .sql(sql)
+        .param("states", criteria.states().stream().map(Enum::name).toArray(String[]::new))
+        .param("dueFrom", parameter(criteria.dueFrom()))
+        .param("dueTo", parameter(criteria.dueTo()))
+        .param("idFrom", criteria.idFrom())
+        .param("idTo", criteria.idTo())
+        .param("channel", criteria.channel())
+        .param("currency", criteria.currency())
+        .param("amountFrom", criteria.amountFrom())
+        .param("amountTo", criteria.amountTo())
+        .param("window", window);
+  }
+
+  private static Found page(StatementSpec statement, int limit) {
+    List<OrderKey> found = new ArrayList<>();
+    List<OrderKey> last = new ArrayList<>();
+    List<Long> checked = new ArrayList<>();
+    statement
+        .param("limit", limit)
+        .query(
+            row -> {
+              OrderKey key =
+                  new OrderKey(
+                      row.getString("order_id"), instant(row, "deadline"), row.getLong("id"));
+              if (row.getBoolean("matches")) {
+                found.add(key);
+              }
+              if (row.getBoolean("is_last")) {
+                last.add(key);
+              }
+              checked.add(row.getLong("checked"));
+            });
+    return new Found(
+        found, last.isEmpty() ? null : last.get(0), checked.isEmpty() ? 0 : checked.get(0));
+  }
+}

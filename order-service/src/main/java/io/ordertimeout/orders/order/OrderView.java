@@ -1,0 +1,34 @@
+package io.ordertimeout.orders.order;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An order as operators see it.
+ *
+ * @param orderId its id
+ * @param state its state
+ * @param shard its shard
+ * @param createdAt when it was created; null while only its payment or closure is known
+ * @param deadline its payment deadline; null while its creation is not known
+ * @param policy what set the deadline: the order (PAY_BY, TIMEOUT) or the name of a policy
+ * @param channel its sales channel, if stated
+ * @param paymentMethod its payment method, if stated
+ * @param amount what is to be paid, if stated
+ * @param decidedAt when it left {@code PENDING}
+ * @param decidedBy what made it leave {@code PENDING}
+ * @param paymentId the payment that settled it
+ */
+public record OrderView(
+    String orderId,
+    OrderState state,
+    int shard,
+    @Nullable Instant createdAt,
+    @Nullable Instant deadline,
+    @Nullable String policy,
+    @Nullable String channel,
+    @Nullable String paymentMethod,
+    @Nullable Money amount,
+    @Nullable Instant decidedAt,
+    @Nullable DecidedBy decidedBy,
+    @Nullable String paymentId) {}

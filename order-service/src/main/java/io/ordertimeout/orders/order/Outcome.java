@@ -1,0 +1,30 @@
+package io.ordertimeout.orders.order;
+
+import java.util.Locale;
+
+/** The effect of an event on its order: the tag {@code outcome} of the events metric. */
+public enum Outcome {
+  /** The order is pending and its deadline armed. */
+  REGISTERED,
+  /** The order was already known; nothing changed. */
+  DUPLICATE,
+  /** The payment or closure arrived first; the creation was recorded, nothing was armed. */
+  SETTLED_BEFORE,
+  /** The deadline was past for so long that the order was recorded as closed. */
+  STALE,
+  /** The pending order is now paid or closed. */
+  SETTLED,
+  /** The creation has not arrived yet; the payment or closure is recorded for it. */
+  AHEAD_OF_CREATION,
+  /** The order is already paid, by another payment. */
+  SECOND_PAYMENT,
+  /** The payment met an order that is cancelled or closed. */
+  CONFLICT,
+  /** The closure arrived after the order was decided. */
+  TOO_LATE;
+
+  /** Returns the outcome as the value of a metric's tag. */
+  public String tag() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

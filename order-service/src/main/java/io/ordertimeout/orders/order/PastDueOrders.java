@@ -1,0 +1,206 @@
+package io.ordertimeout.orders.order;
+
+import static io.ordertimeout.orders.platform.postgres.ResultSets.instant;
+
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.suspension.ExpiryHolds;
+import io.ordertimeout.orders.suspension.ExpiryPauses;
+import io.ordertimeout.orders.suspension.ParkedOrders;
+import java.math.BigDecimal;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Repository;
+
+/**
+ * The pending orders past their deadlines that pauses and holds keep from being decided, in all
+ * shards, owned or not, without parked ones. Thread-safe.
+ */
+@Repository
+public class PastDueOrders {
+
+  /**
+   * Orders, how many there are and what they amount to.
+   *
+   * @param orders how many there are, or at least are
+   * @param complete whether all of them are counted
+   * @param amounts their amounts by currency
+   * @param earliest the earliest of their deadlines; null if there are none
+   */
+  public record Total(
+      long orders, boolean complete, Map<String, BigDecimal> amounts, @Nullable Instant earliest) {
+
+    /** No orders. */
+    public static final Total NONE = new Total(0, true, Map.of(), null);
+  }
+
+  /**
+   * What the end of a pause does to the orders that it keeps from being decided.
+   *
+   * @param cancelled those that are cancelled at once, unless a payment is found
+   * @param moved those whose deadlines move; {@code earliest} is the earliest new deadline if the
+   *     pause ended now
+   * @param suspended those that another pause or a hold still keeps from being decided
+   */
+  public record EndOfPause(Total cancelled, Total moved, Total suspended) {}
+
+  /** How many orders of each shard are counted, of the oldest and of the newest. */
+  public static final int WINDOW = 2_000;
+
+  // As in PendingOrderStatistics: windows are read from the ends of a shard's part of an index.
+  private static final String PAST_DUE =
+      """
+      generate_series(
+        0, (select max(shard) from order_deadline where state = 'PENDING')) as s(shard)
+      cross join lateral (
+        select w.*, count(*) over () > :window as incomplete from (%s union %s) w) d
+      """
+          .formatted(window("asc"), window("desc"));
+
+  private static final String IN_HELD_SHARD = "exists (select from held h where h.shard = d.shard)";
+
+  private static final String IN_PAUSED_CHANNEL =
+      "exists (select from paused p where p.channel is null or p.channel = d.channel)";
+
+  // Costs nothing while nothing is suspended.
+  private static final String SUSPENDED =
+      """
+      with paused as materialized (%s), held as materialized (%s), past_due as (
+        select 'SUSPENDED' as fate, d.currency, d.amount, d.deadline, d.incomplete
+        from %s
+        where (exists (select from paused) or exists (select from held)) and (%s or %s) and %s
+      )
+      """
+          .formatted(
+              ExpiryPauses.PAUSED_CHANNELS,
+              ExpiryHolds.HELD_SHARDS,
+              PAST_DUE,
+              IN_HELD_SHARD,
+              IN_PAUSED_CHANNEL,
+              ParkedOrders.NOT_PARKED);
+
+  // An order that was due before the pause began had its whole time; its deadline does not move.
+  private static final String END_OF_PAUSE =
+      """
+      with ended as materialized (%s), paused as materialized (%s), held as materialized (%s),
+      past_due as (
+        select
+          case
+            when %s or %s then 'SUSPENDED'
+            when e.moves_deadlines and e.began_at < d.deadline then 'MOVED'
+            else 'CANCELLED'
+          end as fate,
+          d.currency, d.amount,
+          case when e.moves_deadlines and e.began_at < d.deadline
+            then d.deadline + (now() - greatest(e.began_at, d.created_at))
+            else d.deadline
+          end as deadline,
+          d.incomplete
+        from ended e cross join %s
+        where (e.channel is null or e.channel = d.channel) and %s
+      )
+      """
+          .formatted(
+              ExpiryPauses.PAUSE,
+              ExpiryPauses.OTHER_PAUSED_CHANNELS,
+              ExpiryHolds.HELD_SHARDS,
+              IN_HELD_SHARD,
+              IN_PAUSED_CHANNEL,
+              PAST_DUE,
+              ParkedOrders.NOT_PARKED);
+
+  private static final String TOTALS =
+      """
+      select fate, currency, count(*) as orders, coalesce(sum(amount), 0) as amount,
+        min(deadline) as earliest, bool_or(incomplete) as incomplete
+      from past_due
+      group by fate, currency
+      """;
+
+  private record Row(
+      String fate,
+      @Nullable String currency,
+      long orders,
+      BigDecimal amount,
+      @Nullable Instant earliest,
+      boolean incomplete) {}
+
+  private final JdbcClient client;
+  private final double graceSeconds;
+
+  PastDueOrders(JdbcClient client, OrderTimeoutProperties properties) {
+    this.client = client;
+    this.graceSeconds = properties.expiry().settlementGrace().toMillis() / 1e3;
+  }
+
+  private static String window(String direction) {
+    return """
+    (
+      select o.order_id, o.shard, o.channel, o.created_at, o.deadline, o.currency, o.amount
+      from order_deadline o
+      where o.shard = s.shard and o.state = 'PENDING'
+        and o.deadline < now() - make_interval(secs => :graceSeconds)
+      order by o.deadline %s, o.id %s
+      limit :window
+    )"""
+        .formatted(direction, direction);
+  }
+
+  /** Counts the orders that pauses and holds keep from being decided. */
+  public Total suspended() {
+    return total(totals(client.sql(SUSPENDED + TOTALS)), row -> true);
+  }
+
+  /** Counts the orders that the end of a pause would concern. */
+  public EndOfPause endOfPause(long pause) {
+    List<Row> rows = totals(client.sql(END_OF_PAUSE + TOTALS).param("pause", pause));
+    return new EndOfPause(
+        total(rows, row -> row.fate.equals("CANCELLED")),
+        total(rows, row -> row.fate.equals("MOVED")),
+        total(rows, row -> row.fate.equals("SUSPENDED")));
+  }
+
+  private List<Row> totals(JdbcClient.StatementSpec statement) {
+    return statement
+        .param("graceSeconds", graceSeconds)
+        .param("window", WINDOW)
+        .query(PastDueOrders::row)
+        .list();
+  }
+
+  private static Row row(ResultSet row, int rowNumber) throws SQLException {
+    return new Row(
+        row.getString("fate"),
+        row.getString("currency"),
+        row.getLong("orders"),
+        row.getBigDecimal("amount"),
+        instant(row, "earliest"),
+        row.getBoolean("incomplete"));
+  }
+
+  private static Total total(List<Row> rows, Predicate<Row> wanted) {
+    long orders = 0;
+    boolean complete = true;
+    Map<String, BigDecimal> amounts = new TreeMap<>();
+    Instant earliest = null;
+    for (Row row : rows) {
+      if (wanted.test(row)) {
+        orders += row.orders;
+        complete &= !row.incomplete;
+        if (row.currency != null) {
+          amounts.merge(row.currency, row.amount, BigDecimal::add);
+        }
+        if (earliest == null || (row.earliest != null && row.earliest.isBefore(earliest))) {
+          earliest = row.earliest;
+        }
+      }
+    }
+    return new Total(orders, complete, amounts, earliest);
+  }
+}

@@ -1,0 +1,157 @@
+package io.ordertimeout.orders.order;
+
+import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
+
+import io.ordertimeout.orders.LifecyclePhases;
+import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.platform.monitoring.PeriodicLoop;
+import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
+import io.ordertimeout.orders.platform.postgres.DatabaseClock;
+import io.ordertimeout.orders.suspension.ParkedOrders;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Objects;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * Deletes orders whose decision and deadline no longer matter, with their publications, conflicts
+ * and whatever parked them. Every instance runs the purge; two instances that purge at the same
+ * time skip each other's rows. Small batches keep the transactions short; O(purged orders) by
+ * indexes.
+ *
+ * <p>An order is kept until both its decision and its latest deadline are older than the retention
+ * and than {@code stale-after}. The purge announces the horizon before it deletes anything, and no
+ * order with an earlier deadline becomes pending again. If only the payment or closure of an order
+ * is known, the deadline that its creation may still bring is at most {@code max-timeout} away.
+ */
+@Component
+class SettledOrdersPurge extends PeriodicLoop {
+
+  private static final Logger log = LoggerFactory.getLogger(SettledOrdersPurge.class);
+  private static final int BATCH = 5_000;
+
+  private static final String ANNOUNCE =
+      "update purge_horizon set orders_before = :before where orders_before < :before";
+
+  private static final String CREATED =
+      """
+      select order_id from order_deadline
+      where state <> 'PENDING' and deadline is not null
+        and greatest(decided_at, deadline, latest_deadline) < :before
+      order by greatest(decided_at, deadline, latest_deadline)
+      limit :limit
+      for update skip locked
+      """;
+
+  private static final String WITHOUT_CREATION =
+      """
+      select order_id from order_deadline
+      where deadline is null and decided_at < :before
+      order by decided_at
+      limit :limit
+      for update skip locked
+      """;
+
+  private static final String DELETE_CONFLICTS =
+      "delete from payment_conflict where order_id = any(:orderIds::text[])";
+
+  private static final String DELETE_PUBLICATIONS =
+      """
+      delete from published_cancellation
+      where order_row = any(array(
+        select id from order_deadline where order_id = any(:orderIds::text[])))
+      """;
+
+  private static final String DELETE_PAYMENTS_WITHOUT_EFFECT =
+      "delete from payment_without_effect where order_id = any(:orderIds::text[])";
+
+  private static final String DELETE_ORDERS =
+      "delete from order_deadline where order_id = any(:orderIds::text[])";
+
+  private static final String UNKNOWN =
+      "not exists (select from order_deadline d where d.order_id = p.order_id)";
+
+  private final JdbcClient client;
+  private final TransactionTemplate transactions;
+  private final ParkedOrders parked;
+  private final DatabaseClock clock;
+  private final Duration retention;
+  private final Duration retentionWithoutCreation;
+
+  SettledOrdersPurge(
+      JdbcClient client,
+      TransactionTemplate transactions,
+      ParkedOrders parked,
+      DatabaseClock clock,
+      StepHealthRegistry registry,
+      OrderTimeoutProperties properties) {
+    super(
+        registry.step("purge"),
+        LifecyclePhases.SHARD_OBSERVERS,
+        properties.deadline().purgeInterval(),
+        "settled orders are kept until the next purge");
+    this.client = client;
+    this.transactions = transactions;
+    this.parked = parked;
+    this.clock = clock;
+    OrderTimeoutProperties.Deadline deadline = properties.deadline();
+    this.retention =
+        deadline.retention().compareTo(deadline.staleAfter()) > 0
+            ? deadline.retention()
+            : deadline.staleAfter();
+    this.retentionWithoutCreation = retention.plus(deadline.longestWait());
+  }
+
+  @Override
+  protected void runTask() {
+    if (!clock.isSet()) {
+      return; // The schema may still be migrated, which may take long.
+    }
+    Instant before = clock.now().minus(retention);
+    Instant beforeWithoutCreation = clock.now().minus(retentionWithoutCreation);
+    client.sql(ANNOUNCE).param("before", parameter(before)).update();
+    int purged =
+        purge(CREATED, before)
+            + purge(WITHOUT_CREATION, beforeWithoutCreation)
+            + parked.purge(beforeWithoutCreation, UNKNOWN);
+    if (purged > 0) {
+      log.info("Purged {} rows of orders that were decided and due before {}", purged, before);
+    }
+  }
+
+  private int purge(String selection, Instant before) {
+    int total = 0;
+    int deleted;
+    do {
+      deleted =
+          Objects.requireNonNull(transactions.execute(status -> purgeBatch(selection, before)));
+      total += deleted;
+    } while (deleted == BATCH && !Thread.currentThread().isInterrupted());
+    return total;
+  }
+
+  // In separate statements: while a row is locked, no conflict can be raised for its order, and
+  // the later statements see all that were raised before.
+  private int purgeBatch(String selection, Instant before) {
+    String[] orderIds =
+        client
+            .sql(selection)
+            .param("before", parameter(before))
+            .param("limit", BATCH)
+            .query(String.class)
+            .list()
+            .toArray(String[]::new);
+    if (orderIds.length == 0) {
+      return 0;
+    }
+    client.sql(DELETE_CONFLICTS).param("orderIds", orderIds).update();
+    client.sql(DELETE_PUBLICATIONS).param("orderIds", orderIds).update();
+    client.sql(DELETE_PAYMENTS_WITHOUT_EFFECT).param("orderIds", orderIds).update();
+    parked.releaseAll(orderIds);
+    return client.sql(DELETE_ORDERS).param("orderIds", orderIds).update();
+  }
+}
