@@ -284,7 +284,7 @@ Store(db, tp, record) ==
     [] tp = "closed" -> Close(db, record.id)
     [] OTHER -> Pay(db, record.id)
 
-\* An outbox row tells of the cancellation that its payment has met after all: UnpublishedEvents reads it from the
+\* An outbox row tells of the cancellation that its payment has met after all: OutboxStore reads it from the
 \* order's row, which makes no difference, since nothing is published before.
 Corrected(row, o) ==
   IF row[2][1] = "order-payment-conflict" /\ OrderOf(row[2][2]) = o
@@ -629,7 +629,7 @@ Recorded(db, event, number) ==
   IN IF OnlyReaderAdvances \/ deleted.out >= Index(event) THEN deleted
      ELSE [deleted EXCEPT !.out = Index(event)]
 
-\* PublishedEvents.record.  An acknowledgement may be recorded late, by whichever server answers then.
+\* OutboxStore.record.  An acknowledgement may be recorded late, by whichever server answers then.
 record(i) ==
   /\ IF RecordByKey
      THEN \E row \in Db(i).outbox :

@@ -612,8 +612,8 @@ public record OrderTimeoutProperties(
    * @param source CloudEvents source of the events
    * @param format where a record has the attributes of its CloudEvent: in headers (binary), or
    *     around the data in its value (structured); or in headers, with the data in Avro (avro)
-   * @param batchSize maximum number of events of a topic partition that are sent and not
-   *     acknowledged
+   * @param batchSize maximum number of publications that are recorded in one statement; ten times
+   *     as many events of a topic partition may be sent and not acknowledged
    * @param queueCapacity maximum number of unpublished events in memory; further ones wait in
    *     Postgres
    * @param sweepInterval pause between two searches for unpublished events in Postgres

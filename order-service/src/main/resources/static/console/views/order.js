@@ -51,6 +51,7 @@ const DETAIL_LABELS = {
   payment: 'payment ID',
   eventId: 'event ID',
   topic: 'topic',
+  record: 'record',
   deadLetter: 'dead letter',
   position: 'replayed as',
   corrected: 'with corrections',
@@ -64,7 +65,7 @@ const DECIDED_BY = {
   OPERATOR: 'an operator',
 };
 
-const COPIED_DETAILS = new Set(['payment', 'eventId', 'topic', 'deadLetter', 'position']);
+const COPIED_DETAILS = new Set(['payment', 'eventId', 'topic', 'record', 'deadLetter', 'position']);
 const TIME_DETAILS = new Set(['deadline', 'before', 'after', 'from', 'to', 'paidAt', 'closedAt']);
 
 /** One order: its status, why it is pending, its history, and the changes that operators can make. */
@@ -75,8 +76,6 @@ export function orderView(parameters, page) {
   let details = null;
   let error = null;
   let loadedAt = 0;
-  // The records of the published events; one search finds those of all events.
-  const search = { running: false, error: null, found: new Map(), start: findRecords };
 
   async function load() {
     loadedAt = Date.now();
@@ -92,23 +91,6 @@ export function orderView(parameters, page) {
     show();
   }
 
-  async function findRecords() {
-    search.running = true;
-    show();
-    try {
-      const { data } = await get('/api/v1/order/publications', { id }, requests.signal);
-      search.found = new Map(data.map((event) => [event.eventId, event]));
-      search.error = null;
-    } catch (failure) {
-      if (failure.name === 'AbortError') {
-        return;
-      }
-      search.error = failure;
-    }
-    search.running = false;
-    show();
-  }
-
   function show() {
     if (details) {
       render(
@@ -116,7 +98,7 @@ export function orderView(parameters, page) {
         error && h('p', {}, badge('warn', `This data may be stale. ${error.message}`)),
         summary(details, page),
         details.order.state === 'PENDING' && waitingReasons(details, page),
-        timeline(details, search, page),
+        timeline(details, page),
       );
     } else if (error) {
       render(element, error.status === 404 ? notFound(id) : errorState(error, load));
@@ -205,18 +187,18 @@ function waitingReasons({ waitsFor }, page) {
   );
 }
 
-function timeline({ order, history }, search, page) {
+function timeline({ order, history }, page) {
   return h(
     'section',
     { class: 'card', 'aria-labelledby': 'timeline' },
     h('h2', { id: 'timeline' }, 'Timeline'),
-    h('ol', { class: 'timeline' }, history.map((entry) => timelineEntry(entry, search, page.now()))),
+    h('ol', { class: 'timeline' }, history.map((entry) => timelineEntry(entry, page.now()))),
     h('p', { class: 'minor' }, viewLink('audit', { subject: order.orderId }, 'Audit log of this order'),
       history.some(({ what }) => what === 'CONFLICT') && [' · ', viewLink('conflicts', {}, 'All payment conflicts')]),
   );
 }
 
-function timelineEntry({ at, what, by, details }, search, now) {
+function timelineEntry({ at, what, by, details }, now) {
   const [level, label] = EVENTS[what] ?? ['info', what];
   return h(
     'li',
@@ -230,24 +212,9 @@ function timelineEntry({ at, what, by, details }, search, now) {
       h('p', {}, badge(level, label), ' ', h('span', { class: 'minor' }, 'by ', untrusted(by))),
       Object.keys(details).length > 0 && h('dl', { class: 'details' },
         Object.keys({ ...DETAIL_LABELS, ...details }).map((name) =>
-          details[name] && fact(detailLabel(name, what), detailValue(name, details[name]))),
-        details.eventId && fact('record', kafkaRecord(details.eventId, search))),
+          details[name] && fact(detailLabel(name, what), detailValue(name, details[name])))),
     ),
   );
-}
-
-/** Where the record of an event is in Kafka, or a button to find it. */
-function kafkaRecord(eventId, search) {
-  const found = search.found.get(eventId);
-  if (found?.problem === null) {
-    return copyable(`${found.topic}-${found.partition}@${found.offset}`, 'record position');
-  }
-  const problem = search.error?.message ?? found?.problem;
-  return [
-    problem && [badge('warn', problem), ' '],
-    h('button', { type: 'button', class: 'copy', disabled: search.running, on: { click: search.start } },
-      search.running ? 'Searching…' : 'Find in Kafka'),
-  ];
 }
 
 function detailLabel(name, what) {

@@ -117,8 +117,8 @@ class ConsoleLookIT {
         .database()
         .execute(
             """
-            insert into payment_conflict (order_id, payment_id, paid_at, published_at)
-            select order_id, 'payment of ' || order_id, now(), nullif(now(), case when shard = 0 then now() end)
+            insert into outbox (order_row, payment_id, shard, paid_at, published_at)
+            select id, 'payment of ' || order_id, shard, now(), nullif(now(), case when shard = 0 then now() end)
             from order_deadline limit 20
             """);
     scenario

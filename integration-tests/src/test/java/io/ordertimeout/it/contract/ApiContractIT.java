@@ -32,7 +32,6 @@ import io.ordertimeout.client.model.PaymentDeadline;
 import io.ordertimeout.client.model.PlacedPause;
 import io.ordertimeout.client.model.Problem;
 import io.ordertimeout.client.model.ProblemErrorsInner;
-import io.ordertimeout.client.model.Publication;
 import io.ordertimeout.client.model.Reason;
 import io.ordertimeout.client.model.ReplayRequest;
 import io.ordertimeout.client.model.Stop;
@@ -286,13 +285,6 @@ class ApiContractIT {
     assertThat(api.getConflicts(next, 1).getData())
         .extracting(OrderConflict::getPaymentId)
         .containsAnyOf("p-2", "p-3");
-    await("the conflict's publication to be recorded")
-        .atMost(PATIENCE)
-        .until(() -> api.getOrderPublications("found-cheap").getData().size() == 2);
-    assertThat(api.getOrdersByIdPublications("found-cheap").getData())
-        .allSatisfy(event -> assertThat(event.getOffset()).isNotNull())
-        .extracting(Publication::getPaymentId)
-        .containsExactly(null, "p-2");
   }
 
   private void pauseAndResume(DefaultApi api) {

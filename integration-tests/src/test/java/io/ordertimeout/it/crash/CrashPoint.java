@@ -24,13 +24,13 @@ enum CrashPoint {
   BEFORE_SEND,
   /** Kafka has acknowledged a cancellation, but the service has not processed that. */
   ACKNOWLEDGED_UNSEEN,
-  /** A cancellation is acknowledged, but still in the outbox. */
-  BEFORE_OUTBOX_DELETE,
-  /** A cancellation is deleted from the outbox. */
-  OUTBOX_DELETED,
+  /** A cancellation is acknowledged, but that is not recorded. */
+  BEFORE_PUBLICATION_RECORDED,
+  /** The publication of a cancellation is recorded. */
+  PUBLICATION_RECORDED,
   /** A conflict is stored, but not sent. */
   CONFLICT_STORED,
-  /** A conflict is in Kafka, but still in the outbox. */
+  /** A conflict is in Kafka, but that is not recorded. */
   CONFLICT_ACKNOWLEDGED,
   /** After the fifth page of a rebuild, when each shard has read its first one. */
   REBUILDING(5);

@@ -91,14 +91,14 @@ class CrashPointIT {
           assertThat(database.states()).isNotEmpty();
       case BEFORE_DECISION -> {
         assertThat(database.pending()).isPositive();
-        assertThat(database.outboxRows()).isZero();
+        assertThat(database.unpublished()).isZero();
       }
-      case DECIDED, BEFORE_SEND, ACKNOWLEDGED_UNSEEN, BEFORE_OUTBOX_DELETE ->
-          assertThat(database.outboxRows()).isPositive();
-      case OUTBOX_DELETED -> assertThat(database.states()).containsValue("CANCELLED");
+      case DECIDED, BEFORE_SEND, ACKNOWLEDGED_UNSEEN, BEFORE_PUBLICATION_RECORDED ->
+          assertThat(database.unpublished()).isPositive();
+      case PUBLICATION_RECORDED -> assertThat(database.states()).containsValue("CANCELLED");
       case CONFLICT_STORED, CONFLICT_ACKNOWLEDGED -> {
         assertThat(database.conflicts()).isPositive();
-        assertThat(database.outboxRows()).isPositive();
+        assertThat(database.unpublished()).isPositive();
       }
       case DEAD_LETTER_SENT ->
           await("dead letter").until(() -> !scenario.outcomes().deadLetters().isEmpty());

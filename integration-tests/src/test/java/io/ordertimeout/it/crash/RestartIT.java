@@ -74,7 +74,7 @@ class RestartIT {
           "unpublished-" + shard, shard, unpublishedCreatedAt, unpublishedDeadline);
     }
     assertThat(database.pending()).isEqualTo(rebuilt);
-    assertThat(database.outboxRows()).isEqualTo(Scenario.PARTITIONS);
+    assertThat(database.unpublished()).isEqualTo(Scenario.PARTITIONS);
     restarted =
         scenario.startService(
             // Pages smaller than a shard, so that each shard needs several.

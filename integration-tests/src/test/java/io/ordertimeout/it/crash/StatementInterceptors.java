@@ -78,8 +78,8 @@ final class StatementInterceptors {
       reached(CrashPoint.BEFORE_STORE);
     } else if (decides(sql)) {
       reached(CrashPoint.BEFORE_DECISION);
-    } else if (deletes(sql)) {
-      reached(CrashPoint.BEFORE_OUTBOX_DELETE);
+    } else if (recordsPublication(sql)) {
+      reached(CrashPoint.BEFORE_PUBLICATION_RECORDED);
     }
   }
 
@@ -106,8 +106,8 @@ final class StatementInterceptors {
         reached(CrashPoint.CONFLICT_STORED);
       } else if (decides(sql)) {
         reached(CrashPoint.DECIDED);
-      } else if (deletes(sql)) {
-        reached(CrashPoint.OUTBOX_DELETED);
+      } else if (recordsPublication(sql)) {
+        reached(CrashPoint.PUBLICATION_RECORDED);
       }
     }
     executed.clear();
@@ -122,15 +122,15 @@ final class StatementInterceptors {
   }
 
   private static boolean raisesConflict(String sql) {
-    return sql.contains("insert into payment_conflict");
+    return sql.contains("with raised as");
   }
 
   private static boolean decides(String sql) {
     return sql.contains("set state = 'cancelled'");
   }
 
-  private static boolean deletes(String sql) {
-    return sql.contains("delete from outbox");
+  private static boolean recordsPublication(String sql) {
+    return sql.contains("update outbox");
   }
 
   private static boolean readsPage(String sql) {

@@ -46,7 +46,7 @@ class LostConflictsIT extends FailoverFixture {
 
       await("the conflicts")
           .atMost(PATIENCE)
-          .until(() -> database().conflicts() == 2 && database().outboxRows() == 0);
+          .until(() -> database().conflicts() == 2 && database().unpublished() == 0);
       awaitStored();
       assertOnlyConflict(conflictOfKept);
       assertOnlyConflict(conflictOfLost);

@@ -203,7 +203,7 @@ class UnsentCancellationsIT extends FailoverFixture {
           call -> {
             Object made = call.proceed();
             return made instanceof PreparedStatement statement
-                    && ((String) call.getArguments()[0]).contains("'ORDER_CANCELLED'")
+                    && ((String) call.getArguments()[0]).contains("set state = 'CANCELLED'")
                 ? Interceptors.around(PreparedStatement.class, statement, this::onStatement)
                 : made;
           });

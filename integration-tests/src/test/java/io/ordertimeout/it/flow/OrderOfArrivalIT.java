@@ -308,7 +308,7 @@ class OrderOfArrivalIT {
     shop.paid("late-money", payment);
     PublishedEvent conflict = outcomes.awaitConflicts("late-money", 1).get(0);
     scenario.awaitQuiet();
-    // Also after the row of the first has left the outbox.
+    // Also after the first is published.
     shop.paid("late-money", payment);
     scenario.awaitQuiet();
 

@@ -59,8 +59,8 @@ class RetentionIT {
     assertThat(database.count("select count(*) from parked_order where order_id = 'pending'"))
         .isEqualTo(1);
     assertThat(database.count("select count(*) from parked_order where order_id = 'old'")).isZero();
-    assertThat(publicationsWithoutOrder()).isZero();
-    assertThat(publications("recent")).isEqualTo(1);
+    assertThat(eventsWithoutOrder()).isZero();
+    assertThat(cancellations("recent")).isEqualTo(1);
     assertThat(service.gauge("order.timeout.outbox.unpublished")).isZero();
   }
 
@@ -158,15 +158,13 @@ class RetentionIT {
 
   /** Kafka did not accept the events for longer than the retention. */
   @Test
-  void eventsThatArePublishedAfterTheirOrderWasPurgedRestoreNothing() {
+  void eventsOfAnOrderThatIsPurgedOnceTheyArePublishedRestoreNothing() {
     Instant deadline = ago(Duration.ofDays(10));
-    settle("purged", "CANCELLED", deadline, deadline);
-    awaitPurged("purged");
-    leaveUnpublished("purged", "ORDER_CANCELLED", "", deadline);
-    leaveUnpublished("purged", "ORDER_PAYMENT_CONFLICT", "first", deadline);
+    cancelWithoutPublishing("purged", 0, deadline);
 
     scenario.outcomes().awaitCancelled("purged");
     scenario.outcomes().awaitConflicts("purged", 1);
+    awaitPurged("purged");
     awaitReflected();
 
     assertThat(database.state("purged")).isNull();
@@ -182,19 +180,36 @@ class RetentionIT {
     assertThat(service.counter("order.timeout.restored.decisions")).isZero();
   }
 
-  private void leaveUnpublished(
-      String orderId, String kind, String paymentId, Instant cancelledAt) {
+  /** Nobody owns its shard. */
+  @Test
+  void anOrderIsKeptUntilItsEventsArePublished() {
+    cancelWithoutPublishing("unpublished", Scenario.PARTITIONS, ago(Duration.ofDays(10)));
+    awaitAPurge("after-unpublished");
+    assertThat(database.state("unpublished")).isEqualTo("CANCELLED");
+
+    database.execute("update outbox set published_at = now() where shard = ?", Scenario.PARTITIONS);
+    awaitPurged("unpublished");
+    assertThat(eventsWithoutOrder()).isZero();
+  }
+
+  /** Inserts a cancelled order whose cancellation and one conflict are not published. */
+  private void cancelWithoutPublishing(String orderId, int shard, Instant deadline) {
     database.execute(
         """
-        insert into outbox (
-          kind, order_row, order_id, payment_id, shard, created_at, deadline, cancelled_at, paid_at,
-          written_at)
-        select ?, 0, ?, ?, 0, t - interval '15 min', t, t, t, t from cast(? as timestamptz) t
+        with cancelled as (
+          insert into order_deadline (
+            order_id, shard, state, created_at, deadline, decided_at, decided_by)
+          select ?, ?, 'CANCELLED', t - interval '15 min', t, t, 'EXPIRY'
+          from cast(? as timestamptz) t
+          returning id, shard, decided_at
+        )
+        insert into outbox (order_row, payment_id, shard, paid_at, written_at)
+        select id, payment, shard, decided_at, decided_at
+        from cancelled cross join unnest(array['', 'first']) as payment
         """,
-        kind,
         orderId,
-        paymentId,
-        cancelledAt.toString());
+        shard,
+        deadline.toString());
   }
 
   /** Waits until the service has compared all that it has published with Postgres. */
@@ -244,24 +259,29 @@ class RetentionIT {
         .until(() -> database.state(orderId) == null);
   }
 
-  private long publications(String orderId) {
-    return database.count(
-        """
-        select count(*) from published_cancellation c join order_deadline d on d.id = c.order_row
-        where d.order_id = ?
-        """,
-        orderId);
+  private long cancellations(String orderId) {
+    return events(orderId, "payment_id = ''");
   }
 
-  private long publicationsWithoutOrder() {
+  private long eventsWithoutOrder() {
     return database.count(
         """
-        select count(*) from published_cancellation c
-        where not exists (select from order_deadline d where d.id = c.order_row)
+        select count(*) from outbox o
+        where not exists (select from order_deadline d where d.id = o.order_row)
         """);
   }
 
   private long conflicts(String orderId) {
-    return database.count("select count(*) from payment_conflict where order_id = ?", orderId);
+    return events(orderId, "payment_id <> ''");
+  }
+
+  private long events(String orderId, String condition) {
+    return database.count(
+        """
+        select count(*) from outbox o join order_deadline d on d.id = o.order_row
+        where d.order_id = ? and o.%s
+        """
+            .formatted(condition),
+        orderId);
   }
 }

@@ -45,7 +45,7 @@ class WarmUpIT {
 
       assertThat(output.toString()).containsPattern("Warm-up processed [1-9]\\d+ dummy orders");
       assertThat(scenario.database().count("select count(*) from order_deadline")).isZero();
-      assertThat(scenario.database().count("select count(*) from published_cancellation")).isZero();
+      assertThat(scenario.database().count("select count(*) from outbox")).isZero();
       assertThat(scenario.outcomes().cancelled()).isEmpty();
       assertThat(
               service.counter("order.timeout.events", "event", "created", "outcome", "registered"))

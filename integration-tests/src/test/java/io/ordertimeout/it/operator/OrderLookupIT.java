@@ -76,62 +76,15 @@ class OrderLookupIT {
         .startsWith("Not paid by ")
         .contains(" later as event " + eventId, "payment “too late”", "the conflict was published");
 
-    assertThat(publications("whole history"))
-        .containsExactly(
-            found("order-cancelled", scenario.outcomes().awaitCancelled("whole history")),
-            found(
-                "order-payment-conflict",
-                scenario.outcomes().awaitConflicts("whole history", 1).get(0)));
-    JsonNode byPath =
-        service.http().viewer().get("/api/v1/orders/whole%20history/publications").json();
-    assertThat(byPath.at("/data/1/paymentId").asString()).isEqualTo("too late");
-    assertThat(byPath.at("/data/1/publishedAt").asString())
-        .isEqualTo(known.at("/history/5/at").asString());
-    assertThat(service.http().viewer().get("/api/v1/orders/nobody's/publications").status())
-        .isEqualTo(404);
+    assertThat(known.at("/history/3/details/record").asString())
+        .isEqualTo(position(scenario.outcomes().awaitCancelled("whole history")));
+    assertThat(known.at("/history/5/details/record").asString())
+        .isEqualTo(position(scenario.outcomes().awaitConflicts("whole history", 1).get(0)));
   }
 
-  @Test
-  void aPublishedEventThatIsNoLongerInKafkaIsReportedAsNotFound() {
-    scenario.shop().created("deleted", Map.of("timeout", "PT0.5S"));
-    scenario.outcomes().awaitCancelled("deleted");
-    await("the publication to be recorded")
-        .atMost(PATIENCE)
-        .until(() -> history("deleted").contains("PUBLISHED"));
-    // As if the record had been published earlier than everything that is left of the topic.
-    scenario
-        .database()
-        .execute(
-            "update order_deadline set decided_at = decided_at + interval '1 hour'"
-                + " where order_id = 'deleted'");
-
-    assertThat(publications("deleted"))
-        .containsExactly(
-            "order-cancelled %s null-null: not found: Kafka's retention has probably deleted it"
-                .formatted(scenario.outcomes().awaitCancelled("deleted").text("eventId")));
-  }
-
-  private List<String> publications(String orderId) {
-    JsonNode found =
-        service.http().viewer().get("/api/v1/order/publications", "id", orderId).assertOk().json();
-    assertThat(found.path("next").isNull()).isTrue();
-    return StreamSupport.stream(found.path("data").spliterator(), false)
-        .map(
-            event ->
-                "%s %s %s-%s: %s"
-                    .formatted(
-                        event.path("type").asString(),
-                        event.path("eventId").asString(),
-                        event.path("partition"),
-                        event.path("offset"),
-                        event.path("problem").asString("none")))
-        .toList();
-  }
-
-  private static String found(String type, PublishedEvent event) {
-    return "%s %s %d-%d: none"
-        .formatted(
-            type, event.text("eventId"), event.record().partition(), event.record().offset());
+  private static String position(PublishedEvent event) {
+    return "%s-%d@%d"
+        .formatted(event.record().topic(), event.record().partition(), event.record().offset());
   }
 
   @Test

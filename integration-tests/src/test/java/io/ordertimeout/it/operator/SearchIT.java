@@ -369,7 +369,7 @@ class SearchIT {
   void everyWrongPartOfARequestIsNamed() {
     assertThat(errors(viewer.get("/api/v1/orders", "state", "LOST", "dueFrom", "x", "page", "2")))
         .containsExactlyInAnyOrder("state", "dueFrom", "page");
-    assertThat(viewer.get("/api/v1/orders/x/publications", "page", "2").response().body())
+    assertThat(viewer.get("/api/v1/orders/x", "page", "2").response().body())
         .contains("unknown parameter; this request has none");
     assertThat(errors(viewer.get("/api/v1/orders", "limit", "0"))).containsExactly("limit");
     assertThat(errors(viewer.get("/api/v1/orders", "prefix", "a\0b"))).containsExactly("prefix");

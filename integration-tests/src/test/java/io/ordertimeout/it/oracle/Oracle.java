@@ -246,7 +246,7 @@ public final class Oracle implements AutoCloseable {
   private UnfinishedWork unfinishedWork(Map<TopicPartition, Long> inputs, String orderIdPrefix) {
     return new UnfinishedWork(
         scenario.uncommitted(inputs),
-        scenario.database().outboxRows(),
+        scenario.database().unpublished(),
         overdue(orderIdPrefix, Duration.ZERO));
   }
 

@@ -34,7 +34,7 @@ class ErrorsInLoopsIT {
     HEARTBEAT("insert into shard_heartbeat", "heartbeat"),
     WATERMARK("listOffsets", "payment-watermark", "heartbeat"),
     SENDING("send", "outbox-relay"),
-    PUBLICATION("delete from outbox", "outbox-relay"),
+    PUBLICATION("update outbox", "outbox-relay"),
     POLL("poll", "intake-0"),
     STORING("update intake_position", "intake-0"),
     BACKGROUND(

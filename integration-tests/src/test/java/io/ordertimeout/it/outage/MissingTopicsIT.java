@@ -60,7 +60,7 @@ class MissingTopicsIT {
       create(topics.conflict());
 
       await("conflicts").atMost(PATIENCE).until(() -> records(topics.conflict()) >= ROUNDS);
-      await("outbox").atMost(PATIENCE).until(() -> scenario.database().outboxRows() == 0);
+      await("outbox").atMost(PATIENCE).until(() -> scenario.database().unpublished() == 0);
       service.awaitReady(true);
     }
   }

@@ -133,7 +133,7 @@ class PostgresErrorsIT {
       update.execute("update order_deadline set policy = 'x' where order_id = 'held'");
 
       scenario.outcomes().awaitCancelled("held");
-      await("the outbox").atMost(PATIENCE).until(() -> database.outboxRows() == 0);
+      await("the outbox").atMost(PATIENCE).until(() -> database.unpublished() == 0);
 
       other.commit();
     }

@@ -161,9 +161,8 @@ final class SafeguardRemover {
 
     @Override
     public void before(String sql, Connection connection) throws SQLException {
-      if (sql.contains("insert into payment_conflict")
-          && isRemoved(Safeguard.CONFLICT_DEDUPLICATION)) {
-        execute(connection, "delete from payment_conflict");
+      if (sql.contains("with raised as") && isRemoved(Safeguard.CONFLICT_DEDUPLICATION)) {
+        execute(connection, "delete from outbox where payment_id <> ''");
       }
       SQLException earlier = rejection;
       if (earlier != null && sql.contains(STORE)) {
@@ -182,7 +181,7 @@ final class SafeguardRemover {
     @Override
     public void after(String sql, Connection connection) throws SQLException {
       if (sql.contains(DECISION) && isRemoved(Safeguard.OUTBOX)) {
-        execute(connection, "delete from outbox where kind = 'ORDER_CANCELLED'");
+        execute(connection, "delete from outbox where payment_id = ''");
       }
       if (sql.contains("update intake_position")) {
         rejection = null;

@@ -132,7 +132,7 @@ class StoringSafeguardIT {
         .until(() -> sabotaged.count(prefix, "CANCELLED") == ORDERS);
     sabotaged.create(prefix, ORDERS, deadline.plus(Duration.ofHours(1)));
     sabotaged.pay(prefix, ORDERS);
-    // Now the conflicts are published, and deleted from the outbox.
+    // Now the conflicts are published.
     scenario.awaitQuiet();
     sabotaged.pay(prefix, ORDERS);
     return sabotaged.judge(prefix);

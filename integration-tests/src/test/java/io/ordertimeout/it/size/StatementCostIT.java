@@ -144,7 +144,9 @@ class StatementCostIT {
             .atMost(PATIENCE)
             .until(
                 () ->
-                    database.count("select count(*) from outbox where kind = 'ORDER_CANCELLED'")
+                    database.count(
+                            "select count(*) from outbox"
+                                + " where payment_id = '' and published_at is null")
                         == 0);
         awaitPeriodicStatements(database);
       }
@@ -195,9 +197,17 @@ class StatementCostIT {
         to);
     database.execute(
         """
-        insert into payment_conflict (order_id, payment_id, paid_at, published_at)
-        select 'stored-' || lpad(i::text, 9, '0'), 'late', now(), now()
+        insert into outbox (order_row, shard, published_at)
+        select id, shard, now() from order_deadline
+        where state = 'CANCELLED'
+        on conflict do nothing
+        """);
+    database.execute(
+        """
+        insert into outbox (order_row, payment_id, shard, paid_at, published_at)
+        select d.id, 'late', d.shard, now(), now()
         from generate_series(?::int + 3, ?::int - 1, 60) as i
+        join order_deadline d on d.order_id = 'stored-' || lpad(i::text, 9, '0')
         """,
         from,
         to);
@@ -245,12 +255,12 @@ class StatementCostIT {
   private static void insertUnpublished(Database database, int count) {
     database.execute(
         """
-        insert into outbox (kind, order_id, payment_id, shard, cancelled_at, paid_at, written_at)
-        select 'ORDER_PAYMENT_CONFLICT', 'stored-' || lpad(i::text, 9, '0'), 'late', i % ?, now(),
-          now(), now() - interval '1 h'
+        insert into outbox (order_row, payment_id, shard, paid_at, written_at)
+        select d.id, 'unpublished', d.shard, now(), now() - interval '1 h'
         from generate_series(0, ?::int - 1) as i
+        join order_deadline d on d.order_id = 'stored-' || lpad(i::text, 9, '0')
         """,
-        Scenario.PARTITIONS, count);
+        count);
   }
 
   /** Has the service do everything it does, and returns what its statements cost. */

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
+import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -75,6 +76,11 @@ public final class Database {
     return url(environment.jdbcUrl(), name);
   }
 
+  /** Opens connections that are not kept. */
+  public DataSource source() {
+    return new DriverManagerDataSource(url(), environment.username(), environment.password());
+  }
+
   /** Opens a connection of the caller's own, for transactions. */
   public Connection connect() throws SQLException {
     return DriverManager.getConnection(url(), environment.username(), environment.password());
@@ -127,8 +133,9 @@ public final class Database {
     return count("select count(*) from order_deadline where state = 'PENDING'");
   }
 
-  public long outboxRows() {
-    return count("select count(*) from outbox");
+  /** The number of events that are not published. */
+  public long unpublished() {
+    return count("select count(*) from outbox where published_at is null");
   }
 
   /** Runs a statement and returns the number of changed rows. */
@@ -164,13 +171,10 @@ public final class Database {
           values (
             ?, ?, 'CANCELLED', ?::timestamptz, ?::timestamptz, 'DEFAULT',
             clock_timestamp(), 'EXPIRY')
-          returning id, order_id, shard, created_at, deadline, decided_at
+          returning id, shard, decided_at
         )
-        insert into outbox (
-          kind, order_row, order_id, shard, created_at, deadline, cancelled_at, written_at)
-        select
-          'ORDER_CANCELLED', id, order_id, shard, created_at, deadline, decided_at, decided_at
-        from cancelled
+        insert into outbox (order_row, shard, written_at)
+        select id, shard, decided_at from cancelled
         """,
         orderId,
         shard,
@@ -188,13 +192,11 @@ public final class Database {
           values (
             ?, 0, ?, ?::timestamptz - interval '1 h', ?::timestamptz, ?::timestamptz,
             case ? when 'PAID' then 'PAYMENT' when 'CLOSED' then 'CLOSING' else 'EXPIRY' end)
-          returning id, order_id, decided_at
-        ), published as (
-          insert into published_cancellation (order_row, published_at)
-          select id, decided_at from settled
+          returning id, shard, decided_at
         )
-        insert into payment_conflict (order_id, payment_id, detected_at)
-        select order_id, 'p', decided_at from settled
+        insert into outbox (order_row, payment_id, shard, written_at, published_at)
+        select id, payment, shard, decided_at, decided_at
+        from settled cross join unnest(array['', 'p']) as payment
         """,
         orderId,
         state,
@@ -205,7 +207,7 @@ public final class Database {
   }
 
   public long conflicts() {
-    return count("select count(*) from payment_conflict");
+    return count("select count(*) from outbox where payment_id <> ''");
   }
 
   public <T> List<T> query(String query, RowMapper<T> mapper) {

@@ -317,7 +317,7 @@ public final class Scenario implements AutoCloseable {
   public void awaitQuiet() {
     Map<TopicPartition, Long> ends = inputEnds();
     await("offsets").atMost(PATIENCE).until(() -> committed(ends));
-    await("outbox").atMost(PATIENCE).until(() -> database.outboxRows() == 0);
+    await("outbox").atMost(PATIENCE).until(() -> database.unpublished() == 0);
     Map<TopicPartition, Long> published = kafka.ends(outputs());
     await("outcomes").atMost(PATIENCE).until(() -> outcomes.hasRead(published));
   }

@@ -1,4 +1,4 @@
-/** Two versions of the service side by side, as during a rolling upgrade. */
+/** The previous version of the service is replaced by this one. */
 @NullMarked
 package io.ordertimeout.it.upgrade;
 

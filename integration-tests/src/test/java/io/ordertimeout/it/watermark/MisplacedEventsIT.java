@@ -15,6 +15,7 @@ import io.ordertimeout.it.traffic.Deadlines;
 import io.ordertimeout.orders.order.DueOrderDecision;
 import io.ordertimeout.orders.order.LostDecisions;
 import io.ordertimeout.orders.order.LostDecisions.Decision;
+import io.ordertimeout.orders.order.Publication;
 import io.ordertimeout.orders.order.Watermark;
 import io.ordertimeout.orders.platform.kafka.ReadBackState;
 import java.time.Duration;
@@ -258,9 +259,10 @@ class MisplacedEventsIT {
     try (Service service = scenario.startService()) {
       service.awaitReady(true);
       Instant deadline = Scenario.in(Duration.ofMinutes(-1));
+      Publication published = new Publication(deadline, ELSEWHERE, 0L);
       service
           .bean(LostDecisions.class)
-          .restore(List.of(new Decision("order", ELSEWHERE, deadline, deadline, deadline)));
+          .restore(List.of(new Decision("order", ELSEWHERE, deadline, deadline, published)));
       scenario.pay("order", SHARD);
       scenario.outcomes().awaitConflicts("order", 1);
       scenario.create("order", SHARD, deadline);

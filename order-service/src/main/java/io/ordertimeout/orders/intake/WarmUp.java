@@ -7,9 +7,9 @@ import io.ordertimeout.orders.order.OrderCreated;
 import io.ordertimeout.orders.order.OrderEventBatch;
 import io.ordertimeout.orders.order.OrderEventStore;
 import io.ordertimeout.orders.order.OrderSettled.Paid;
+import io.ordertimeout.orders.order.OutboxStore;
+import io.ordertimeout.orders.order.OutboxStore.Acknowledged;
 import io.ordertimeout.orders.order.PendingOrder;
-import io.ordertimeout.orders.order.PublishedEvents;
-import io.ordertimeout.orders.order.PublishedEvents.Publication;
 import io.ordertimeout.orders.order.Watermark;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
 import io.ordertimeout.orders.platform.kafka.ReadBackState;
@@ -50,7 +50,7 @@ class WarmUp {
   private final OrderEventStore store;
   private final DueOrderDecision decision;
   private final EventSerializer serializer;
-  private final PublishedEvents published;
+  private final OutboxStore outbox;
   private final String topic;
   private final Duration duration;
 
@@ -61,7 +61,7 @@ class WarmUp {
       OrderEventStore store,
       DueOrderDecision decision,
       EventSerializer serializer,
-      PublishedEvents published,
+      OutboxStore outbox,
       OrderTimeoutProperties properties) {
     this.transactions = transactions;
     this.copies = copies;
@@ -69,7 +69,7 @@ class WarmUp {
     this.store = store;
     this.decision = decision;
     this.serializer = serializer;
-    this.published = published;
+    this.outbox = outbox;
     this.topic = properties.topics().cancelled();
     this.duration = properties.intake().warmUp();
   }
@@ -144,8 +144,10 @@ class WarmUp {
         decision.cancel(SHARD, pending, new Watermark(time, Map.of(), Map.of(), true), reflected);
     events.forEach(serializer::serialize);
     TopicPartition partition = new TopicPartition(topic, SHARD);
-    published.record(
-        events.stream().map(event -> new Publication(event, partition, event.id())).toList());
+    outbox.record(
+        events.stream()
+            .map(event -> new Acknowledged(event, partition, event.orderRow()))
+            .toList());
     return events.size();
   }
 }

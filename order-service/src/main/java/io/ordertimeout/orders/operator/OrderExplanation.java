@@ -5,6 +5,7 @@ import io.ordertimeout.orders.audit.OperatorAction.Kind;
 import io.ordertimeout.orders.order.OrderView;
 import io.ordertimeout.orders.order.PaymentConflicts.Conflict;
 import io.ordertimeout.orders.order.PaymentConflicts.PaymentWithoutEffect;
+import io.ordertimeout.orders.order.Publication;
 import io.ordertimeout.orders.outbox.EventId;
 import java.time.Duration;
 import java.time.Instant;
@@ -164,7 +165,7 @@ final class OrderExplanation {
       add("all payments up to then had been read");
       add("cancelled %s later".formatted(words(Duration.between(order.deadline(), decidedAt))));
     }
-    published("published", facts.publishedAt(), decidedAt, EventId.ofCancellation(order.orderId()));
+    published("published", facts.publication(), decidedAt, EventId.ofCancellation(order.orderId()));
   }
 
   private void conflicts() {
@@ -181,19 +182,19 @@ final class OrderExplanation {
                   time(conflict.detectedAt())));
       published(
           "the conflict was published",
-          conflict.publishedAt(),
+          conflict.publication(),
           conflict.detectedAt(),
           EventId.ofConflict(order.orderId(), conflict.paymentId()));
     }
   }
 
   private void published(
-      String what, @Nullable Instant publishedAt, Instant decidedAt, UUID eventId) {
+      String what, @Nullable Publication publication, Instant decidedAt, UUID eventId) {
     add(
-        publishedAt == null
+        publication == null
             ? "not published yet"
             : "%s %s later as event %s"
-                .formatted(what, words(Duration.between(decidedAt, publishedAt)), eventId));
+                .formatted(what, words(Duration.between(decidedAt, publication.at())), eventId));
   }
 
   private void replays() {

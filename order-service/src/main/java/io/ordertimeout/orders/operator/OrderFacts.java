@@ -4,6 +4,7 @@ import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.order.OrderView;
 import io.ordertimeout.orders.order.PaymentConflicts.Conflict;
 import io.ordertimeout.orders.order.PaymentConflicts.PaymentWithoutEffect;
+import io.ordertimeout.orders.order.Publication;
 import io.ordertimeout.orders.suspension.Interruptions.Interruption;
 import io.ordertimeout.orders.suspension.ParkedOrders.Parked;
 import java.time.Instant;
@@ -25,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param interruptions the interruptions while it was open, by their ends
  * @param conflicts the payments that met it after it was cancelled or closed
  * @param withoutEffect the payments that changed nothing
- * @param publishedAt when Kafka acknowledged its cancellation; null if it has not
+ * @param publication when and where its cancellation was published; null if it was not
  */
 record OrderFacts(
     OrderView order,
@@ -40,4 +41,4 @@ record OrderFacts(
     List<Interruption> interruptions,
     List<Conflict> conflicts,
     List<PaymentWithoutEffect> withoutEffect,
-    @Nullable Instant publishedAt) {}
+    @Nullable Publication publication) {}

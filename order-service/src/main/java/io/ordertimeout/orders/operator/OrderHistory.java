@@ -6,6 +6,7 @@ import io.ordertimeout.orders.audit.OperatorAction.Kind;
 import io.ordertimeout.orders.order.OrderView;
 import io.ordertimeout.orders.order.PaymentConflicts;
 import io.ordertimeout.orders.order.PaymentConflicts.PaymentWithoutEffect;
+import io.ordertimeout.orders.order.Publication;
 import io.ordertimeout.orders.outbox.EventId;
 import io.ordertimeout.orders.suspension.Interruptions.Interruption;
 import java.time.Instant;
@@ -227,17 +228,20 @@ public class OrderHistory {
       case CANCELLED -> {
         entries.add(
             entry(at, HistoryEventType.CANCELLED, "expiry", details("deadline", order.deadline())));
-        if (facts.publishedAt() != null) {
+        Publication publication = facts.publication();
+        if (publication != null) {
           entries.add(
               entry(
-                  facts.publishedAt(),
+                  publication.at(),
                   HistoryEventType.PUBLISHED,
                   "relay",
                   details(
                       "eventId",
                       EventId.ofCancellation(order.orderId()),
                       "topic",
-                      topics.cancelled())));
+                      topics.cancelled(),
+                      "record",
+                      record(topics.cancelled(), publication))));
         }
       }
     }
@@ -261,10 +265,11 @@ public class OrderHistory {
             HistoryEventType.CONFLICT,
             "payment " + conflict.paymentId(),
             details("payment", conflict.paymentId(), "paidAt", conflict.paidAt())));
-    if (conflict.publishedAt() != null) {
+    Publication publication = conflict.publication();
+    if (publication != null) {
       entries.add(
           entry(
-              conflict.publishedAt(),
+              publication.at(),
               HistoryEventType.CONFLICT_PUBLISHED,
               "relay",
               details(
@@ -273,8 +278,16 @@ public class OrderHistory {
                   "eventId",
                   EventId.ofConflict(orderId, conflict.paymentId()),
                   "topic",
-                  topics.conflict())));
+                  topics.conflict(),
+                  "record",
+                  record(topics.conflict(), publication))));
     }
+  }
+
+  private static @Nullable String record(String topic, Publication publication) {
+    return publication.partition() == null || publication.offset() == null
+        ? null
+        : topic + "-" + publication.partition() + "@" + publication.offset();
   }
 
   private static Entry entry(

@@ -5,8 +5,8 @@ import io.ordertimeout.orders.order.OrderDeadline;
 import io.ordertimeout.orders.order.OrderDeadlineRepository;
 import io.ordertimeout.orders.order.OrderState;
 import io.ordertimeout.orders.order.OrderView;
+import io.ordertimeout.orders.order.OutboxStore;
 import io.ordertimeout.orders.order.PaymentConflicts;
-import io.ordertimeout.orders.order.PublishedEvents;
 import io.ordertimeout.orders.suspension.Interruptions;
 import io.ordertimeout.orders.suspension.Interruptions.Lifetime;
 import io.ordertimeout.orders.suspension.ParkedOrders;
@@ -29,7 +29,7 @@ public class OrderLookup {
   private final AuditLog audit;
   private final ParkedOrders parked;
   private final PaymentConflicts conflicts;
-  private final PublishedEvents published;
+  private final OutboxStore outbox;
 
   OrderLookup(
       OrderDeadlineRepository orders,
@@ -39,7 +39,7 @@ public class OrderLookup {
       AuditLog audit,
       ParkedOrders parked,
       PaymentConflicts conflicts,
-      PublishedEvents published) {
+      OutboxStore outbox) {
     this.orders = orders;
     this.history = history;
     this.blockers = blockers;
@@ -47,7 +47,7 @@ public class OrderLookup {
     this.audit = audit;
     this.parked = parked;
     this.conflicts = conflicts;
-    this.published = published;
+    this.outbox = outbox;
   }
 
   /** Finds everything that is known of an order. */
@@ -88,7 +88,7 @@ public class OrderLookup {
         lifetime.map(interruptions::applied).orElse(List.of()),
         conflicts.of(orderId),
         conflicts.withoutEffect(orderId),
-        published.cancellationPublishedAt(orderId).orElse(null));
+        outbox.cancellation(orderId).orElse(null));
   }
 
   private static Optional<Lifetime> lifetime(OrderView order, @Nullable Instant extendedUntil) {

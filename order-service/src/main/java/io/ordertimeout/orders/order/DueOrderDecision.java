@@ -5,7 +5,6 @@ import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstan
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
-import io.ordertimeout.orders.outbox.OutboxRows;
 import io.ordertimeout.orders.platform.kafka.PartitionCounts;
 import io.ordertimeout.orders.platform.kafka.ReadBackState;
 import io.ordertimeout.orders.platform.kafka.ReflectedServer;
@@ -72,8 +71,7 @@ public class DueOrderDecision {
         set state = 'CANCELLED', decided_at = clock_timestamp(), decided_by = 'EXPIRY'
         where d.ctid = any(array(select version from due)) and %s
         returning d.id, d.order_id, d.shard, d.created_at, d.deadline, d.decided_at, d.traceparent
-      )
-      %s
+      )%s
       """
           .formatted(
               PENDING,

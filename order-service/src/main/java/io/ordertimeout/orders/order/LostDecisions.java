@@ -3,7 +3,6 @@ package io.ordertimeout.orders.order;
 import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
 
 import io.ordertimeout.orders.outbox.OutboxEvent;
-import io.ordertimeout.orders.outbox.OutboxRows;
 import io.ordertimeout.orders.platform.kafka.ReadBackState;
 import io.ordertimeout.orders.platform.kafka.ReflectedServer;
 import java.time.Instant;
@@ -35,14 +34,14 @@ public class LostDecisions {
    * @param shard the order's shard
    * @param deadline its payment deadline, if it was known
    * @param cancelledAt when it was cancelled; null if it was closed, of which only a conflict tells
-   * @param publishedAt when the record was appended
+   * @param publication when and where the record was appended that tells of it
    */
   public record Decision(
       String orderId,
       int shard,
       @Nullable Instant deadline,
       @Nullable Instant cancelledAt,
-      Instant publishedAt) {}
+      Publication publication) {}
 
   /**
    * A conflict, as it was published, with the decision that the payment met.
@@ -127,30 +126,36 @@ public class LostDecisions {
       """
           .formatted(RESTORED);
 
-  private static final String RECORD_PUBLICATIONS =
+  private static final String RECORD_CANCELLATIONS =
       """
-      insert into published_cancellation (order_row, published_at)
-      select d.id, i.published_at
+      insert into outbox (
+        order_row, shard, written_at, published_at, record_partition, record_offset)
+      select d.id, d.shard, i.cancelled_at, i.published_at, i.partition, i.record_offset
       from unnest(
-        :orderIds::text[], :cancelledAts::timestamptz[], :publishedAts::timestamptz[])
-        as i(order_id, cancelled_at, published_at)
+        :orderIds::text[], :cancelledAts::timestamptz[], :publishedAts::timestamptz[],
+        :partitions::int[], :offsets::bigint[])
+        as i(order_id, cancelled_at, published_at, partition, record_offset)
       join order_deadline d on d.order_id = i.order_id
-      where i.cancelled_at is not null and d.order_id = any(:orderIds::text[])
+      where d.order_id = any(:orderIds::text[])
       order by d.id
       on conflict do nothing
       """;
 
   private static final String ANNOUNCE =
       """
-      with cancelled as (
-        select id, order_id, shard, created_at, deadline, decided_at, traceparent
-        from order_deadline
+      with announced as (
+        insert into outbox (order_row, shard)
+        select id, shard from order_deadline
         where order_id = any(:orderIds::text[]) and (state = 'CANCELLED') is true
           and deadline is not null
+        order by id
+        on conflict do nothing
+        returning order_row, shard, written_at
       )
-      %s
+      select a.*, '' as payment_id, %s
+      from announced a join order_deadline d on d.id = a.order_row
       """
-          .formatted(OutboxRows.INSERT_CANCELLED);
+          .formatted(OutboxRows.OF_ORDER);
 
   private static final String UNKNOWN_CONFLICTS =
       """
@@ -160,8 +165,8 @@ public class LostDecisions {
         with ordinality as i(order_id, deadline, cancelled_at, payment_id, number)
       where not (
         exists (
-          select from payment_conflict c
-          where c.order_id = i.order_id and c.payment_id = i.payment_id
+          select from order_deadline d join outbox o on o.order_row = d.id
+          where d.order_id = i.order_id and o.payment_id = i.payment_id
           offset 0)
         -- Raised again, it may have met another decision.
         and (i.cancelled_at is null or exists (
@@ -174,12 +179,19 @@ public class LostDecisions {
 
   private static final String RESTORE_CONFLICTS =
       """
-      insert into payment_conflict (order_id, payment_id, paid_at, published_at)
-      select distinct on (order_id, payment_id) order_id, payment_id, paid_at, published_at
+      insert into outbox (
+        order_row, payment_id, shard, paid_at, written_at, published_at, record_partition,
+        record_offset)
+      select distinct on (d.id, i.payment_id)
+        d.id, i.payment_id, d.shard, i.paid_at, i.published_at, i.published_at, i.partition,
+        i.record_offset
       from unnest(
-        :orderIds::text[], :paymentIds::text[], :paidAts::timestamptz[], :publishedAts::timestamptz[])
-        as i(order_id, payment_id, paid_at, published_at)
-      order by order_id, payment_id
+        :orderIds::text[], :paymentIds::text[], :paidAts::timestamptz[],
+        :publishedAts::timestamptz[], :partitions::int[], :offsets::bigint[])
+        as i(order_id, payment_id, paid_at, published_at, partition, record_offset)
+      join order_deadline d on d.order_id = i.order_id
+      where d.order_id = any(:orderIds::text[])
+      order by d.id, i.payment_id
       on conflict do nothing
       """;
 
@@ -236,10 +248,14 @@ public class LostDecisions {
    */
   @Transactional
   public List<OutboxEvent> restore(Collection<Decision> cancellations) {
-    return restoreOnce(
+    Collection<Decision> once =
         cancellations.stream()
             .collect(Collectors.toMap(Decision::orderId, Function.identity(), (one, same) -> one))
-            .values());
+            .values();
+    execute(INSERT_OR_LOCK, once);
+    List<OutboxEvent> conflicting = overwrite(once);
+    execute(RECORD_CANCELLATIONS, once);
+    return conflicting;
   }
 
   /**
@@ -249,14 +265,6 @@ public class LostDecisions {
    */
   @Transactional
   public List<OutboxEvent> restoreConflicts(List<PublishedConflict> published) {
-    client
-        .sql(RESTORE_CONFLICTS)
-        .param("orderIds", OrderEventStatements.texts(published, c -> c.decision().orderId()))
-        .param("paymentIds", OrderEventStatements.texts(published, PublishedConflict::paymentId))
-        .param("paidAts", OrderEventStatements.texts(published, PublishedConflict::paidAt))
-        .param(
-            "publishedAts", OrderEventStatements.texts(published, c -> c.decision().publishedAt()))
-        .update();
     Map<String, Decision> decisions = new HashMap<>();
     // What was cancelled stays cancelled, whatever else a conflict tells of the order.
     published.forEach(
@@ -272,7 +280,9 @@ public class LostDecisions {
         decisions.values().stream()
             .filter(d -> (d.cancelledAt() == null ? undecided : notCancelled).contains(d.orderId()))
             .toList();
-    List<OutboxEvent> events = new ArrayList<>(restoreOnce(lost));
+    execute(INSERT_OR_LOCK, lost);
+    recordConflicts(published);
+    List<OutboxEvent> events = new ArrayList<>(overwrite(lost));
     // Its cancellation may not have been published before it was lost.
     List<Decision> cancelled = lost.stream().filter(d -> d.cancelledAt() != null).toList();
     if (!cancelled.isEmpty()) {
@@ -316,16 +326,30 @@ public class LostDecisions {
     return known.isEntire() ? known.identity() : "";
   }
 
-  private List<OutboxEvent> restoreOnce(Collection<Decision> decisions) {
+  private void recordConflicts(List<PublishedConflict> published) {
+    List<Decision> decisions = published.stream().map(PublishedConflict::decision).toList();
+    client
+        .sql(RESTORE_CONFLICTS)
+        .param("orderIds", OrderEventStatements.texts(decisions, Decision::orderId))
+        .param("paymentIds", OrderEventStatements.texts(published, PublishedConflict::paymentId))
+        .param("paidAts", OrderEventStatements.texts(published, PublishedConflict::paidAt))
+        .param("publishedAts", OrderEventStatements.texts(decisions, d -> d.publication().at()))
+        .param("partitions", partitions(decisions))
+        .param("offsets", offsets(decisions))
+        .update();
+  }
+
+  /**
+   * Overwrites the rows of orders, which are locked: a payment that was being stored is read after
+   * it has committed. Returns the conflicts with payments that had settled them.
+   */
+  private List<OutboxEvent> overwrite(Collection<Decision> decisions) {
     if (decisions.isEmpty()) {
       return List.of();
     }
-    // A payment that is being stored has locked its order: what it says is read after it commits.
-    execute(INSERT_OR_LOCK, decisions);
     List<OrderSettled.Paid> payments = new ArrayList<>(payments(decisions));
     payments.addAll(conflicts.withoutEffect(orderIds(decisions)));
     execute(OVERWRITE, decisions);
-    execute(RECORD_PUBLICATIONS, decisions);
     return payments.isEmpty() ? List.of() : conflicts.raise(payments);
   }
 
@@ -340,8 +364,18 @@ public class LostDecisions {
         .param("shards", decisions.stream().mapToInt(Decision::shard).toArray())
         .param("deadlines", OrderEventStatements.texts(decisions, Decision::deadline))
         .param("cancelledAts", OrderEventStatements.texts(decisions, Decision::cancelledAt))
-        .param("publishedAts", OrderEventStatements.texts(decisions, Decision::publishedAt))
+        .param("publishedAts", OrderEventStatements.texts(decisions, d -> d.publication().at()))
+        .param("partitions", partitions(decisions))
+        .param("offsets", offsets(decisions))
         .update();
+  }
+
+  private static Integer[] partitions(Collection<Decision> decisions) {
+    return decisions.stream().map(d -> d.publication().partition()).toArray(Integer[]::new);
+  }
+
+  private static Long[] offsets(Collection<Decision> decisions) {
+    return decisions.stream().map(d -> d.publication().offset()).toArray(Long[]::new);
   }
 
   private List<OrderSettled.Paid> payments(Collection<Decision> decisions) {

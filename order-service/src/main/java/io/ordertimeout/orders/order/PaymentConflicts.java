@@ -5,7 +5,6 @@ import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
 import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
 
 import io.ordertimeout.orders.outbox.OutboxEvent;
-import io.ordertimeout.orders.outbox.OutboxRows;
 import java.math.BigDecimal;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -17,8 +16,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
- * Payments that met a cancelled or closed order. A conflict outlives its outbox row, so that a
- * payment that is delivered again does not raise it a second time. Thread-safe.
+ * Payments that met a cancelled or closed order. Their rows of the outbox live as long as the
+ * order, so that a payment that is delivered again raises no second conflict. Thread-safe.
  */
 @Repository
 public class PaymentConflicts {
@@ -29,13 +28,13 @@ public class PaymentConflicts {
    * @param paymentId the payment
    * @param paidAt when the payment was made
    * @param detectedAt when the conflict was detected
-   * @param publishedAt when Kafka acknowledged the conflict; null if it has not yet
+   * @param publication when and where the conflict was published; null if it was not yet
    */
   public record Conflict(
       String paymentId,
       @Nullable Instant paidAt,
       Instant detectedAt,
-      @Nullable Instant publishedAt) {}
+      @Nullable Publication publication) {}
 
   /**
    * A conflict with its order.
@@ -97,27 +96,21 @@ public class PaymentConflicts {
 
   private static final String RAISE =
       """
-      with incoming as (
-        select distinct on (order_id, payment_id) order_id, payment_id, paid_at
+      with raised as (
+        insert into outbox (order_row, payment_id, shard, paid_at)
+        select distinct on (d.id, i.payment_id) d.id, i.payment_id, d.shard, i.paid_at
         from unnest(:orderIds::text[], :paymentIds::text[], :paidAts::timestamptz[])
           as i(order_id, payment_id, paid_at)
-        order by order_id, payment_id
-      ), fresh as (
-        insert into payment_conflict (order_id, payment_id, paid_at)
-        select order_id, payment_id, paid_at from incoming
-        on conflict do nothing
-        returning order_id, payment_id, paid_at
-      ), conflict as (
-        select
-          d.order_id, f.payment_id, d.shard, d.created_at, d.deadline,
-          case when d.state = 'CANCELLED' then d.decided_at end as cancelled_at, f.paid_at,
-          d.traceparent
-        from fresh f join order_deadline d on d.order_id = f.order_id
+        join order_deadline d on d.order_id = i.order_id
         where d.order_id = any(:orderIds::text[])
+        order by d.id, i.payment_id
+        on conflict do nothing
+        returning order_row, payment_id, shard, paid_at, written_at
       )
-      %s
+      select r.*, %s
+      from raised r join order_deadline d on d.id = r.order_row
       """
-          .formatted(OutboxRows.INSERT_CONFLICTS);
+          .formatted(OutboxRows.OF_ORDER);
 
   private static final String KEEP_WITHOUT_EFFECT =
       """
@@ -143,26 +136,30 @@ public class PaymentConflicts {
 
   private static final String OF_ORDER =
       """
-      select payment_id, paid_at, detected_at, published_at from payment_conflict
-      where order_id = ? order by detected_at, payment_id
+      select payment_id, paid_at, written_at, published_at, record_partition, record_offset
+      from outbox
+      where order_row = (select id from order_deadline where order_id = ?) and payment_id <> ''
+      order by written_at, payment_id
       """;
 
   private static final String PAGE =
       """
-      select c.*, d.state, d.amount, d.currency, d.deadline, d.decided_at
+      select c.*, d.order_id, d.state, d.amount, d.currency, d.deadline, d.decided_at
       from (
-        select order_id, payment_id, paid_at, detected_at, published_at from payment_conflict
-        where (detected_at, order_id, payment_id) < (:detectedAt, :orderId, :paymentId)
-        order by detected_at desc, order_id desc, payment_id desc
+        select order_row, payment_id, paid_at, written_at, published_at from outbox
+        where payment_id <> '' and (written_at, order_row, payment_id)
+          < (:detectedAt, (select id from order_deadline where order_id = :orderId), :paymentId)
+        order by written_at desc, order_row desc, payment_id desc
         limit :limit
       ) c
       cross join lateral (
-        select o.state, o.amount, o.currency, o.deadline, o.decided_at from order_deadline o
-        where o.order_id = c.order_id
+        select o.order_id, o.state, o.amount, o.currency, o.deadline, o.decided_at
+        from order_deadline o
+        where o.id = c.order_row
         -- Keeps the join from being turned around.
         offset 0
       ) d
-      order by c.detected_at desc, c.order_id desc, c.payment_id desc
+      order by c.written_at desc, c.order_row desc, c.payment_id desc
       """;
 
   private final JdbcClient client;
@@ -238,8 +235,8 @@ public class PaymentConflicts {
                 new Conflict(
                     row.getString("payment_id"),
                     instant(row, "paid_at"),
-                    requiredInstant(row, "detected_at"),
-                    instant(row, "published_at")))
+                    requiredInstant(row, "written_at"),
+                    Publication.of(row)))
         .list();
   }
 
@@ -270,7 +267,7 @@ public class PaymentConflicts {
         deadline,
         instant(row, "decided_at"),
         paidAt,
-        requiredInstant(row, "detected_at"),
+        requiredInstant(row, "written_at"),
         instant(row, "published_at"));
   }
 }

@@ -18,10 +18,10 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Deletes orders whose decision and deadline no longer matter, with their publications, conflicts
- * and whatever parked them. Every instance runs the purge; two instances that purge at the same
- * time skip each other's rows. Small batches keep the transactions short; O(purged orders) by
- * indexes.
+ * Deletes orders whose decision and deadline no longer matter, with their events, once those are
+ * published, and whatever parked them. Every instance runs the purge; two instances that purge at
+ * the same time skip each other's rows. Small batches keep the transactions short; O(purged orders)
+ * by indexes.
  *
  * <p>An order is kept until both its decision and its latest deadline are older than the retention
  * and than {@code stale-after}. The purge announces the horizon before it deletes anything, and no
@@ -37,31 +37,36 @@ class SettledOrdersPurge extends PeriodicLoop {
   private static final String ANNOUNCE =
       "update purge_horizon set orders_before = :before where orders_before < :before";
 
+  /** SQL condition: all events of the order {@code d} are published. */
+  private static final String IS_PUBLISHED =
+      """
+      not exists (
+        select from outbox o where o.order_row = d.id and o.published_at is null offset 0)""";
+
   private static final String CREATED =
       """
-      select order_id from order_deadline
+      select order_id from order_deadline d
       where state <> 'PENDING' and deadline is not null
-        and greatest(decided_at, deadline, latest_deadline) < :before
+        and greatest(decided_at, deadline, latest_deadline) < :before and %s
       order by greatest(decided_at, deadline, latest_deadline)
       limit :limit
-      for update skip locked
-      """;
+      for update of d skip locked
+      """
+          .formatted(IS_PUBLISHED);
 
   private static final String WITHOUT_CREATION =
       """
-      select order_id from order_deadline
-      where deadline is null and decided_at < :before
+      select order_id from order_deadline d
+      where deadline is null and decided_at < :before and %s
       order by decided_at
       limit :limit
-      for update skip locked
-      """;
-
-  private static final String DELETE_CONFLICTS =
-      "delete from payment_conflict where order_id = any(:orderIds::text[])";
-
-  private static final String DELETE_PUBLICATIONS =
+      for update of d skip locked
       """
-      delete from published_cancellation
+          .formatted(IS_PUBLISHED);
+
+  private static final String DELETE_EVENTS =
+      """
+      delete from outbox
       where order_row = any(array(
         select id from order_deadline where order_id = any(:orderIds::text[])))
       """;
@@ -148,8 +153,7 @@ class SettledOrdersPurge extends PeriodicLoop {
     if (orderIds.length == 0) {
       return 0;
     }
-    client.sql(DELETE_CONFLICTS).param("orderIds", orderIds).update();
-    client.sql(DELETE_PUBLICATIONS).param("orderIds", orderIds).update();
+    client.sql(DELETE_EVENTS).param("orderIds", orderIds).update();
     client.sql(DELETE_PAYMENTS_WITHOUT_EFFECT).param("orderIds", orderIds).update();
     parked.releaseAll(orderIds);
     return client.sql(DELETE_ORDERS).param("orderIds", orderIds).update();

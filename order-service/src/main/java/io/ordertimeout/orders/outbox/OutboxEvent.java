@@ -3,20 +3,20 @@ package io.ordertimeout.orders.outbox;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** An event that is decided and committed, and waits to be published. */
+/** An event that is decided and committed, and is to be published. */
 public sealed interface OutboxEvent {
 
   /**
    * What all events have.
    *
-   * @param id the row's id
+   * @param orderRow the id of the order's row
    * @param orderId the order
    * @param shard the order's shard
    * @param traceparent the parent of the event's spans, if the order is traced
    * @param writtenAt when the event was written to the outbox
    */
   record Envelope(
-      long id, String orderId, int shard, @Nullable String traceparent, Instant writtenAt) {}
+      long orderRow, String orderId, int shard, @Nullable String traceparent, Instant writtenAt) {}
 
   /** What all events have. */
   Envelope envelope();
@@ -34,9 +34,9 @@ public sealed interface OutboxEvent {
     return new Key(orderId(), this instanceof PaymentConflict conflict ? conflict.paymentId() : "");
   }
 
-  /** The row's id. */
-  default long id() {
-    return envelope().id();
+  /** The id of the order's row. */
+  default long orderRow() {
+    return envelope().orderRow();
   }
 
   /** The order. */

@@ -1,4 +1,4 @@
-/** Step 6: the events that were decided and committed but not yet acknowledged by Kafka. */
+/** Step 6: the events that are decided and committed, and their ids. */
 @NullMarked
 package io.ordertimeout.orders.outbox;
 

@@ -2,6 +2,7 @@ package io.ordertimeout.orders.readback;
 
 import io.ordertimeout.orders.order.LostDecisions.Decision;
 import io.ordertimeout.orders.order.LostDecisions.PublishedConflict;
+import io.ordertimeout.orders.order.Publication;
 import io.ordertimeout.orders.outbox.EventId;
 import io.ordertimeout.orders.platform.avro.AvroDecoder;
 import io.ordertimeout.orders.platform.avro.UnusableAvroException;
@@ -48,18 +49,6 @@ final class PublishedRecords {
   /** Returns the order of a record, unverified; null if the record has no key. */
   static @Nullable String orderId(ConsumerRecord<byte[], byte[]> record) {
     return record.key() == null ? null : new String(record.key(), StandardCharsets.UTF_8);
-  }
-
-  /**
-   * Whether a record is an event of an order.
-   *
-   * @param schema the schema of the event if it is in Avro
-   */
-  static boolean isEvent(
-      ConsumerRecord<byte[], byte[]> record, Schema schema, String orderId, UUID eventId) {
-    // The value is decoded last, because most records of a topic are of other orders.
-    return orderId.equals(orderId(record))
-        && body(record, schema).filter(body -> isOwn(body, record, eventId)).isPresent();
   }
 
   /** Decodes a cancellation. */
@@ -133,6 +122,7 @@ final class PublishedRecords {
         BuiltInPartitioner.partitionForKey(record.key(), layout.partitions()),
         body.deadline,
         body.cancelledAt,
-        Instant.ofEpochMilli(record.timestamp()));
+        new Publication(
+            Instant.ofEpochMilli(record.timestamp()), record.partition(), record.offset()));
   }
 }

@@ -4,9 +4,9 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.order.PublishedEvents;
-import io.ordertimeout.orders.order.PublishedEvents.Publication;
-import io.ordertimeout.orders.order.UnpublishedEvents;
+import io.ordertimeout.orders.order.OutboxStore;
+import io.ordertimeout.orders.order.OutboxStore.Acknowledged;
+import io.ordertimeout.orders.order.OutboxStore.Position;
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
 import io.ordertimeout.orders.platform.kafka.PartitionLeaders;
@@ -44,14 +44,17 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * Publishes committed outbox events to Kafka and deletes the rows that Kafka acknowledged.
+ * Publishes committed outbox events to Kafka and records in their rows that Kafka acknowledged
+ * them.
  *
- * <p>Events arrive directly from the transactions that wrote them. Whatever a crash, an outage or a
- * full queue left in Postgres is found by a {@linkplain OutboxSweep sweep} of the owned shards:
- * immediately when a shard is taken over, and periodically otherwise.
+ * <p>Events arrive directly from the transactions that wrote them and are sent at once. What is not
+ * acknowledged is forgotten, and found in Postgres by a {@linkplain OutboxSweep sweep} of the owned
+ * shards: immediately when a shard is taken over or a partition accepts events again, and
+ * periodically otherwise.
  *
- * <p>Each partition of an output topic has a queue of its own, and fails and recovers by itself:
- * the relay's thread waits neither for a topic nor for an acknowledgement. Thread-safe.
+ * <p>Each partition of an output topic fails and recovers by itself: the relay's thread waits
+ * neither for a topic nor for an acknowledgement. Events of the same partition are sent in the
+ * order of their decisions; one that has failed is sent after those that follow it. Thread-safe.
  */
 @Component
 public class OutboxRelay extends BackgroundLoop {
@@ -62,9 +65,12 @@ public class OutboxRelay extends BackgroundLoop {
   private static final Duration FLUSH_TIMEOUT = Duration.ofSeconds(20);
   private static final Duration IDLE = Duration.ofMillis(100);
 
+  /** How many batches of acknowledged events may be on their way to a partition. */
+  private static final int BATCHES_PER_TARGET = 10;
+
   private final OutboxSweep sweep;
   private final ReadBackState readBack;
-  private final PublishedEvents published;
+  private final OutboxStore outbox;
   private final EventPublisher publisher;
   private final PartitionLeaders leaders;
   private final TopicSenders senders;
@@ -90,11 +96,10 @@ public class OutboxRelay extends BackgroundLoop {
   private final Set<Integer> shards = ConcurrentHashMap.newKeySet();
 
   // Confined to the relay's thread.
-  private final TargetQueues queues;
-  private final RejectedEvents rejected = new RejectedEvents();
-  private final SweptEvents swept = new SweptEvents();
-  // Published but not deleted yet.
-  private final List<Publication> acknowledged = new ArrayList<>();
+  private final Targets targets;
+  private final LeftBehind leftBehind = new LeftBehind();
+  // Published, but that is not recorded yet.
+  private final List<Acknowledged> acknowledged = new ArrayList<>();
   // How often unsent events were forgotten: what was sent before is not sent again if it fails.
   private int forgotten;
 
@@ -105,9 +110,8 @@ public class OutboxRelay extends BackgroundLoop {
   private volatile boolean forgetting;
 
   OutboxRelay(
-      UnpublishedEvents waiting,
+      OutboxStore outbox,
       ReadBackState readBack,
-      PublishedEvents published,
       EventPublisher publisher,
       PartitionLeaders leaders,
       TopicSenders senders,
@@ -122,15 +126,15 @@ public class OutboxRelay extends BackgroundLoop {
         "its events stay in the outbox, none is lost");
     this.health = registry.step("outbox-relay");
     this.readBack = readBack;
-    this.published = published;
+    this.outbox = outbox;
     this.publisher = publisher;
     this.leaders = leaders;
     this.senders = senders;
     this.amounts = amounts;
     this.settings = properties.outbox();
-    this.sweep = new OutboxSweep(waiting, readBack, settings.sweepInterval(), work::release);
+    this.sweep = new OutboxSweep(outbox, readBack, settings.sweepInterval(), work::release);
     this.incoming = new LinkedBlockingQueue<>(settings.queueCapacity());
-    this.queues = new TargetQueues(settings.batchSize());
+    this.targets = new Targets(BATCHES_PER_TARGET * settings.batchSize());
     Gauge.builder("order.timeout.outbox.unpublished", this, OutboxRelay::unpublished)
         .description("Events of the owned shards that Kafka has not acknowledged yet")
         .register(meters);
@@ -229,7 +233,7 @@ public class OutboxRelay extends BackgroundLoop {
       forget();
     }
     acceptIncoming();
-    send();
+    sendProbes();
     lookUpTopics();
     recordAcknowledged();
     if (flushing && isFlushed()) {
@@ -238,7 +242,7 @@ public class OutboxRelay extends BackgroundLoop {
     if (sweep.isDue()) {
       acceptLeftBehind(sweep.next(shards));
     }
-    unpublished = Math.max(inFlight.size(), swept.count(shards));
+    unpublished = Math.max(inFlight.size(), leftBehind.count(shards));
   }
 
   private void awaitWork() throws InterruptedException {
@@ -250,7 +254,7 @@ public class OutboxRelay extends BackgroundLoop {
   private void lookUpTopicsOnAdoption() {
     if (adopted) {
       adopted = false;
-      publisher.topics().forEach(queues::wantLookUp);
+      publisher.topics().forEach(targets::wantLookUp);
     }
   }
 
@@ -268,70 +272,82 @@ public class OutboxRelay extends BackgroundLoop {
   private void forget() {
     List<OutboxEvent> unsent = new ArrayList<>();
     incoming.drainTo(unsent);
-    queues.forEach(queue -> unsent.addAll(queue.takeUnsent()));
-    unsent.forEach(event -> inFlight.remove(event.key()));
+    unsent.forEach(this::forget);
+    targets.forEach(target -> forget(target.removeProbe()));
     forgotten++;
     sweep.restart();
     forgetting = false;
   }
 
-  /** Moves events of other threads to the queues of their partitions. */
+  private void forget(@Nullable OutboxEvent event) {
+    if (event != null) {
+      inFlight.remove(event.key());
+    }
+  }
+
   private void acceptIncoming() {
-    int room = room();
-    while (room > 0) {
-      OutboxEvent event = incoming.poll();
-      if (event == null) {
-        return;
-      }
-      if (enqueue(event)) {
-        room--;
+    for (OutboxEvent event = incoming.poll(); event != null; event = incoming.poll()) {
+      if (!hasRoom(event)) {
+        forget(event);
+        sweep.requestSoon();
+      } else {
+        sendOrLeaveBehind(event);
       }
     }
   }
 
-  /** How many more events the queues may keep together; those of blocked queues do not count. */
-  private int room() {
-    return settings.queueCapacity() - queues.size();
+  /** Whether an event can be sent now, or its partition is blocked, so that it need not be. */
+  private boolean hasRoom(OutboxEvent event) {
+    long now = System.nanoTime();
+    Target target = target(event);
+    return targets.isBlocked(target, now)
+        || (targets.takes(target, now) && onTheirWay.get() < settings.queueCapacity());
   }
 
-  /** Adds an event to the queue of its partition; returns false if it stays in Postgres instead. */
-  private boolean enqueue(OutboxEvent event) {
-    if (queues.add(publisher.topic(event), event)) {
+  private Target target(OutboxEvent event) {
+    return targets.of(publisher.topic(event), event.orderId());
+  }
+
+  /** Sends an event; returns false if it stays in Postgres because its partition is blocked. */
+  private boolean sendOrLeaveBehind(OutboxEvent event) {
+    Target target = target(event);
+    if (targets.takes(target, System.nanoTime())) {
+      send(event, target);
       return true;
     }
-    inFlight.remove(event.key());
+    forget(target.leaveBehind(event));
     return false;
   }
 
-  private void send() {
+  private void sendProbes() {
     long now = System.nanoTime();
-    for (TargetQueue queue : queues) {
-      OutboxEvent event = queues.take(queue, now);
-      while (event != null) {
-        send(event, queue);
-        event = queues.take(queue, now);
+    for (Target target : targets) {
+      OutboxEvent probe = target.probe();
+      if (probe != null && !shards.contains(probe.shard())) {
+        forget(target.removeProbe()); // Somebody else publishes it.
       }
-      queue
-          .shed(now, waiting -> shards.contains(waiting.shard()))
-          .forEach(shed -> inFlight.remove(shed.key()));
+      OutboxEvent due = targets.takeProbe(target, now);
+      if (due != null) {
+        send(due, target);
+      }
     }
-    queues.removeUnused();
   }
 
-  private void send(OutboxEvent event, TargetQueue queue) {
+  private void send(OutboxEvent event, Target target) {
     onTheirWay.incrementAndGet();
+    target.sent(System.nanoTime());
     int before = forgotten;
     CompletableFuture<RecordMetadata> unused =
         publisher
             .send(event)
             .whenComplete(
                 (metadata, failure) ->
-                    onResult(() -> sent(event, queue, before != forgotten, metadata, failure)));
+                    onResult(() -> sent(event, target, before != forgotten, metadata, failure)));
   }
 
   private void sent(
       OutboxEvent event,
-      TargetQueue queue,
+      Target target,
       boolean isForgotten,
       @Nullable RecordMetadata metadata,
       @Nullable Throwable failure) {
@@ -339,31 +355,31 @@ public class OutboxRelay extends BackgroundLoop {
     onTheirWay.decrementAndGet();
     if (metadata != null) {
       TopicPartition partition = new TopicPartition(metadata.topic(), metadata.partition());
-      acknowledged.add(new Publication(event, partition, metadata.offset()));
-      rejected.remove(event);
-      queue.acknowledged(event, now);
-      if (queue.isIncomplete() && !queue.isFailing()) {
-        // Kafka accepts again what the queue did not keep.
-        queue.complete();
+      acknowledged.add(new Acknowledged(event, partition, metadata.offset()));
+      if (target.acknowledged(now)) {
         sweep.restart();
       }
-      if (!partition.equals(queue.target())) {
-        queues.wantLookUp(partition.topic()); // partitions were added
+      if (!partition.equals(target.partition())) {
+        targets.wantLookUp(partition.topic()); // partitions were added
       }
     } else if (isRejection(failure)) {
-      queue.rejected(event, now);
-      rejected.add(event);
-      inFlight.remove(event.key());
-      failed("Kafka rejected event " + event.id() + " of the outbox", failure);
-    } else if (isForgotten) {
-      queue.rejected(event, now);
-      inFlight.remove(event.key());
-      // The sweep that began when it was forgotten has passed it over, because it was in memory.
-      sweep.requestSoon();
-      failed("Kafka did not accept an event for " + queue.target(), failure);
+      target.rejected(now);
+      if (target.isBlocked(now)) {
+        sweep.requestSoon(); // for an event of another order
+      }
+      leftBehind.rejected(event);
+      forget(event);
+      failed("Kafka rejected the event of order row " + event.orderRow(), failure);
     } else {
-      queue.failed(event, now);
-      failed("Kafka did not accept an event for " + queue.target(), failure);
+      target.failed(event, now);
+      failed("Kafka did not accept an event for " + target.partition(), failure);
+      if (isForgotten) {
+        forget(event);
+        // The sweep that began when it was forgotten has passed it over, because it was in memory.
+        sweep.requestSoon();
+      } else {
+        forget(target(event).leaveBehind(event));
+      }
     }
   }
 
@@ -380,9 +396,9 @@ public class OutboxRelay extends BackgroundLoop {
 
   /** Starts to look up the topics of which something must be known before events can be sent. */
   private void lookUpTopics() {
-    queues.wantLookUps();
+    targets.wantLookUps();
     long now = System.nanoTime();
-    for (TopicState topic : queues.topics()) {
+    for (TopicState topic : targets.topics()) {
       if (topic.startLookUp(now)) {
         CompletableFuture<TopicLeaders> unused =
             leaders
@@ -405,26 +421,31 @@ public class OutboxRelay extends BackgroundLoop {
     if (topic.isKnown() && !wasKnown) {
       senders.prepare(topic.name());
     }
-    if (topic.count() != count) {
+    if (topic.isKnown() && topic.count() != count) {
       // The events of an order belong to another partition now.
-      queues.takeWaiting(topic).forEach(this::enqueue);
+      targets.of(topic).forEach(target -> forget(target.removeProbe()));
+      sweep.restart();
     }
-    for (TargetQueue queue : queues.withoutLeader(topic)) {
-      queue.fail(System.nanoTime());
-      failed(
-          topic.isKnown() ? queue.target() + " has no leader" : "cannot publish to " + topic.name(),
-          failure);
+    for (Target target : targets.of(topic)) {
+      if (target.probe() != null && !targets.hasLeader(target)) {
+        target.fail(System.nanoTime());
+        failed(
+            topic.isKnown()
+                ? target.partition() + " has no leader"
+                : "cannot publish to " + topic.name(),
+            failure);
+      }
     }
   }
 
   private void recordAcknowledged() {
     while (!acknowledged.isEmpty()) {
-      List<Publication> batch =
+      List<Acknowledged> batch =
           acknowledged.subList(0, Math.min(acknowledged.size(), settings.batchSize()));
-      amounts.cancelled(published.record(batch));
-      for (Publication publication : batch) {
-        inFlight.remove(publication.event().key());
-        swept.remove(publication.event());
+      amounts.cancelled(outbox.record(batch));
+      for (Acknowledged published : batch) {
+        forget(published.event());
+        leftBehind.published(published.event());
       }
       batch.clear();
       reportSuccess();
@@ -432,52 +453,45 @@ public class OutboxRelay extends BackgroundLoop {
   }
 
   private void reportSuccess() {
-    if (rejected.isEmpty() && !queues.isAnyFailing()) {
+    if (!leftBehind.isAnyRejected() && !targets.isAnyFailing()) {
       health.succeeded();
     }
   }
 
   private boolean isFlushed() {
-    return incoming.isEmpty() && acknowledged.isEmpty() && queues.isEmpty();
+    return incoming.isEmpty() && acknowledged.isEmpty() && targets.isIdle();
   }
 
-  /** Queues the events of a sweep that are not in memory. */
+  /** Sends the events of a sweep that are not in memory. */
   private void acceptLeftBehind(Page page) {
     if (page.isFirst()) {
-      queues.forEach(TargetQueue::complete);
-      rejected.beginSweep();
-      swept.beginSweep();
+      leftBehind.beginSweep();
     }
-    int room = room();
     int found = 0;
-    @Nullable OutboxEvent withoutRoom = null;
+    Position accepted = null;
     for (OutboxEvent event : page.events()) {
-      rejected.find(event);
       boolean known = inFlight.contains(event.key());
-      if (!known && found >= room) {
-        withoutRoom = event;
-        break;
+      if (!known && !hasRoom(event)) {
+        reportFound(found);
+        sweep.continueSoonAfter(accepted);
+        return;
       }
-      swept.add(event);
+      leftBehind.found(event);
+      accepted = Position.of(event);
       if (known) {
         continue;
       }
       inFlight.add(event.key());
       if (!isPublishable(event, page.reflected())) {
-        inFlight.remove(event.key());
-      } else if (enqueue(event)) {
+        forget(event);
+      } else if (sendOrLeaveBehind(event)) {
         found++;
       }
     }
-    if (found > 0) {
-      log.info("Found {} events left in the outbox; publishing them", found);
-    }
-    if (withoutRoom != null) {
-      sweep.continueSoonFrom(withoutRoom);
-    } else if (page.isLast()) {
+    reportFound(found);
+    if (page.isLast()) {
       sweep.end();
-      rejected.endSweep();
-      swept.endSweep();
+      leftBehind.endSweep();
       reportSuccess();
     } else if (found > 0) {
       sweep.continueSoon();
@@ -486,7 +500,13 @@ public class OutboxRelay extends BackgroundLoop {
     }
   }
 
-  /** Publishes the queued events, as far as Kafka accepts them, and ends the loop. */
+  private static void reportFound(int found) {
+    if (found > 0) {
+      log.info("Found {} events left in the outbox; publishing them", found);
+    }
+  }
+
+  /** Publishes the accepted events, as far as Kafka accepts them, and ends the loop. */
   @Override
   public void stop() {
     flushing = true;

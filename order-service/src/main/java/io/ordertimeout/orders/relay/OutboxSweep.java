@@ -1,7 +1,8 @@
 package io.ordertimeout.orders.relay;
 
-import io.ordertimeout.orders.order.UnpublishedEvents;
-import io.ordertimeout.orders.order.UnpublishedEvents.Found;
+import io.ordertimeout.orders.order.OutboxStore;
+import io.ordertimeout.orders.order.OutboxStore.Found;
+import io.ordertimeout.orders.order.OutboxStore.Position;
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.platform.kafka.ReadBackState;
 import io.ordertimeout.orders.platform.kafka.ReflectedServer;
@@ -11,10 +12,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The search for events that a crash, an outage or a full queue left in the outbox: when it is due,
- * and which page of the outbox it reads next.
+ * The search for events that are left in the outbox: when it is due, and which page of the outbox
+ * it reads next.
  *
- * <p>A sweep reads the rows of the owned shards by shard and id, page by page. Sweeps are due
+ * <p>A sweep reads the rows of the owned shards by their positions, page by page. Sweeps are due
  * periodically, and earlier on request. A request during a sweep leads to another one after it,
  * because the rows in question may precede those that are read next. Requests may come from any
  * thread; all other methods are confined to the relay's thread.
@@ -30,7 +31,7 @@ final class OutboxSweep {
   /**
    * A part of a sweep.
    *
-   * @param events events of the outbox by shard and id; they may be in memory already
+   * @param events unpublished events of the outbox by position; they may be in memory already
    * @param reflected what the server that contains them was known to reflect before they were read
    * @param isFirst whether the sweep begins with this page
    * @param isLast whether the sweep ends with this page
@@ -38,13 +39,7 @@ final class OutboxSweep {
   record Page(
       List<OutboxEvent> events, ReflectedServer reflected, boolean isFirst, boolean isLast) {}
 
-  /** A position in the outbox: after the row with this id, in the order of shards. */
-  private record Position(int shard, long id) {
-
-    static final Position START = new Position(-1, 0);
-  }
-
-  private final UnpublishedEvents unpublished;
+  private final OutboxStore outbox;
   private final ReadBackState readBack;
   private final Duration interval;
   private final Runnable wakeUp;
@@ -63,15 +58,17 @@ final class OutboxSweep {
   /** Where the next page begins; the start between two sweeps. */
   private Position readUpTo = Position.START;
 
+  /** Where the last page began. */
+  private Position pageStart = Position.START;
+
   /**
    * Creates a search that is due immediately.
    *
    * @param interval pause between two periodic sweeps
    * @param wakeUp makes the relay's thread check again whether a page is due
    */
-  OutboxSweep(
-      UnpublishedEvents unpublished, ReadBackState readBack, Duration interval, Runnable wakeUp) {
-    this.unpublished = unpublished;
+  OutboxSweep(OutboxStore outbox, ReadBackState readBack, Duration interval, Runnable wakeUp) {
+    this.outbox = outbox;
     this.readBack = readBack;
     this.interval = interval;
     this.wakeUp = wakeUp;
@@ -107,10 +104,13 @@ final class OutboxSweep {
   }
 
   /**
-   * Requests a page that begins with that event after a moment, because the event found no room.
+   * Requests a page after a moment that repeats the events after that position, because the first
+   * of them found no room.
+   *
+   * @param position null if no event of the page did
    */
-  void continueSoonFrom(OutboxEvent event) {
-    readUpTo = new Position(event.shard(), event.id() - 1);
+  void continueSoonAfter(@Nullable Position position) {
+    readUpTo = position == null ? pageStart : position;
     continueSoon();
   }
 
@@ -143,15 +143,11 @@ final class OutboxSweep {
     }
     ReflectedServer known = readBack.reflected();
     Found found = shards.isEmpty() ? Found.NONE : read(shards);
-    List<OutboxEvent> events = found.events();
-    boolean isLast = events.size() < PAGE_SIZE;
-    readUpTo = isLast ? Position.START : after(events.get(events.size() - 1));
+    pageStart = readUpTo;
+    readUpTo = found.end() == null ? Position.START : found.end();
     boolean isReflected = known.identity().equals(found.server());
-    return new Page(events, isReflected ? known : ReflectedServer.NONE, isFirst, isLast);
-  }
-
-  private static Position after(OutboxEvent event) {
-    return new Position(event.shard(), event.id());
+    return new Page(
+        found.events(), isReflected ? known : ReflectedServer.NONE, isFirst, found.end() == null);
   }
 
   private void begin() {
@@ -174,8 +170,7 @@ final class OutboxSweep {
 
   private Found read(Set<Integer> shards) {
     try {
-      return unpublished.find(
-          shards, readUpTo.shard(), readUpTo.id(), GRACE.toMillis() / 1e3, PAGE_SIZE);
+      return outbox.findUnpublished(shards, readUpTo, GRACE.toMillis() / 1e3, PAGE_SIZE);
     } catch (RuntimeException | Error e) {
       requestSoon();
       throw e;

@@ -9,6 +9,7 @@ import io.ordertimeout.orders.order.OrderState;
 import io.ordertimeout.orders.order.OrderView;
 import io.ordertimeout.orders.order.PaymentConflicts.Conflict;
 import io.ordertimeout.orders.order.PaymentConflicts.PaymentWithoutEffect;
+import io.ordertimeout.orders.order.Publication;
 import io.ordertimeout.orders.outbox.EventId;
 import io.ordertimeout.orders.suspension.Interruptions.Interruption;
 import java.time.Duration;
@@ -82,7 +83,7 @@ class OrderExplanationTest {
   @Test
   void paymentsThatCameTooLate() {
     cancelled("10:15:00.012");
-    conflicts.add(new Conflict("p-1", at("10:14:59"), at("10:16:00"), at("10:16:00.020")));
+    conflicts.add(new Conflict("p-1", at("10:14:59"), at("10:16:00"), published("10:16:00.020")));
     conflicts.add(new Conflict("p-2", at("10:15:01"), at("10:17:00"), null));
 
     assertThat(explain(OrderState.CANCELLED))
@@ -311,7 +312,11 @@ class OrderExplanationTest {
         interruptions,
         conflicts,
         withoutEffect,
-        publishedAt);
+        publishedAt == null ? null : new Publication(publishedAt, 1, 7L));
+  }
+
+  private static Publication published(String time) {
+    return new Publication(at(time), 1, 7L);
   }
 
   private static Instant at(String time) {

@@ -4,19 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ordertimeout.orders.order.LostDecisions.Decision;
 import io.ordertimeout.orders.order.LostDecisions.PublishedConflict;
-import io.ordertimeout.orders.outbox.EventId;
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.outbox.OutboxEvent.Envelope;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
 import io.ordertimeout.orders.outbox.OutboxEvent.PaymentConflict;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
-import io.ordertimeout.orders.relay.AvroEvents;
 import io.ordertimeout.orders.relay.Serializers;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
@@ -50,20 +47,6 @@ class PublishedRecordsTest {
     assertThat(conflict.paymentId()).isEqualTo("p");
     assertThat(conflict.paidAt()).isEqualTo(TIME.plusSeconds(1));
     assertThat(conflict.decision().cancelledAt()).isNull();
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"binary", "structured", "avro"})
-  void anEventIsRecognisedByItsOrderAndItsId(String format) {
-    UUID eventId = EventId.of(CONFLICT);
-    ConsumerRecord<byte[], byte[]> record = published(format, CONFLICT);
-
-    assertThat(PublishedRecords.isEvent(record, AvroEvents.CONFLICT, "k-631", eventId)).isTrue();
-    assertThat(PublishedRecords.isEvent(record, AvroEvents.CONFLICT, "k-632", eventId)).isFalse();
-    assertThat(
-            PublishedRecords.isEvent(
-                record, AvroEvents.CONFLICT, "k-631", EventId.ofConflict("k-631", "another")))
-        .isFalse();
   }
 
   @ParameterizedTest

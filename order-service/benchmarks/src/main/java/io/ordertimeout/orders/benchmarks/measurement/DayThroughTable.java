@@ -48,10 +48,10 @@ final class DayThroughTable {
       """
       select
         pg_table_size('order_deadline') as orders, pg_indexes_size('order_deadline') as indexes,
-        pg_total_relation_size('outbox') + pg_total_relation_size('published_cancellation') as others
+        pg_total_relation_size('outbox') as others
       """;
 
-  /** Bytes of the table of orders, of its indexes, and of the tables of events and publications. */
+  /** Bytes of the table of orders, of its indexes, and of the table of events. */
   private record Sizes(long orders, long indexes, long others) {
 
     double megabytes() {
@@ -105,7 +105,7 @@ final class DayThroughTable {
                     "indexes",
                     megabytes(hours.stream().map(each -> each.sizes().indexes()).toList())),
                 new Line(
-                    "events and publications",
+                    "events",
                     megabytes(hours.stream().map(each -> each.sizes().others()).toList())))));
     return violations;
   }
@@ -133,7 +133,7 @@ final class DayThroughTable {
       Waiting.until(() -> judge.cancelled() >= judge.unpaid(), timeout.plus(PATIENCE));
       violations.addAll(judge.verdict().violationsWithoutCrash());
       shop.database().admin().sql(MAKE_OLDER).update();
-      shop.database().admin().sql("vacuum order_deadline, outbox, published_cancellation").update();
+      shop.database().admin().sql("vacuum order_deadline, outbox").update();
       return new Hour(
           createdPerSecond, shop.database().admin().sql(SIZES).query(Sizes.class).single());
     }

@@ -45,7 +45,7 @@ final class WalPerOrder {
       Waiting.until(() -> System.currentTimeMillis() > deadline - 1_000, PATIENCE);
       begin = wal();
       Waiting.until(() -> judge.cancelled() >= orders, PATIENCE);
-      Waiting.until(() -> outbox() == 0, PATIENCE);
+      Waiting.until(() -> unpublished() == 0, PATIENCE);
       section.add(row, "cancelled and published", (wal() - begin) / (double) orders);
     } finally {
       servers.fullPageImages(true);
@@ -56,8 +56,12 @@ final class WalPerOrder {
     return shop.servers().postgresUsage().walBytes();
   }
 
-  private long outbox() {
-    return shop.database().admin().sql("select count(*) from outbox").query(Long.class).single();
+  private long unpublished() {
+    return shop.database()
+        .admin()
+        .sql("select count(*) from outbox where published_at is null")
+        .query(Long.class)
+        .single();
   }
 
   private void awaitRead(Customers customers, String topic) {
