@@ -41,6 +41,7 @@ class WayOfAnEventTest {
           "relay",
           "order",
           "outbox",
+          "position",
           "suspension",
           "audit",
           "platform.tracing",

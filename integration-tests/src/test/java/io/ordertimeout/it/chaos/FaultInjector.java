@@ -9,6 +9,7 @@ import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.ServiceProcess;
 import io.ordertimeout.it.support.Shop;
 import io.ordertimeout.it.support.TcpProxy;
+import io.ordertimeout.orders.platform.kafka.DefaultPartitioner;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -17,7 +18,6 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
 import org.apache.kafka.common.TopicPartition;
 
 /** Injects faults. Each is over when its injection returns; its consequences may not be. */
@@ -207,10 +207,7 @@ final class FaultInjector {
   private static String orderOfShard(String prefix, int shard) {
     return IntStream.iterate(0, i -> i + 1)
         .mapToObj(i -> prefix + i)
-        .filter(
-            orderId ->
-                BuiltInPartitioner.partitionForKey(Shop.utf8(orderId), Scenario.PARTITIONS)
-                    == shard)
+        .filter(orderId -> DefaultPartitioner.partition(orderId, Scenario.PARTITIONS) == shard)
         .findFirst()
         .orElseThrow();
   }

@@ -8,7 +8,7 @@ import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.UnreadRecords;
 import io.ordertimeout.it.traffic.Deadlines;
-import io.ordertimeout.orders.platform.kafka.ReadBackState;
+import io.ordertimeout.orders.position.ReadBackState;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -7,7 +7,7 @@ import io.ordertimeout.it.support.Instance;
 import io.ordertimeout.it.support.Interceptors;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
-import io.ordertimeout.orders.platform.kafka.ReadBackState;
+import io.ordertimeout.orders.position.ReadBackState;
 import io.ordertimeout.orders.suspension.ExpiryHolds;
 import java.sql.Connection;
 import java.sql.SQLException;

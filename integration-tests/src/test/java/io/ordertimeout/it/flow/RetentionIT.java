@@ -171,6 +171,7 @@ class RetentionIT {
     assertThat(conflicts("purged")).isZero();
     assertThat(service.counter("order.timeout.restored.decisions")).isZero();
     scenario.create("purged", 0, deadline);
+    scenario.awaitState("purged", "CLOSED");
     scenario.shop().paid("purged", "second");
     scenario.passDeadline("behind-purged", 0);
     scenario.awaitQuiet();

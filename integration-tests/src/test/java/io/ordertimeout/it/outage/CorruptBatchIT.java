@@ -11,13 +11,13 @@ import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.Shop;
 import io.ordertimeout.it.support.TestEnvironment;
 import io.ordertimeout.it.traffic.Deadlines;
+import io.ordertimeout.orders.platform.kafka.DefaultPartitioner;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -155,10 +155,7 @@ class CorruptBatchIT {
   private static String id(String prefix, int partition) {
     return IntStream.iterate(0, i -> i + 1)
         .mapToObj(i -> prefix + "-" + partition + "-" + i)
-        .filter(
-            orderId ->
-                BuiltInPartitioner.partitionForKey(Shop.utf8(orderId), Scenario.PARTITIONS)
-                    == partition)
+        .filter(orderId -> DefaultPartitioner.partition(orderId, Scenario.PARTITIONS) == partition)
         .findFirst()
         .orElseThrow();
   }

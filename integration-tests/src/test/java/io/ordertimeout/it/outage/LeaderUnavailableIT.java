@@ -14,6 +14,7 @@ import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.Shop;
 import io.ordertimeout.it.support.TestEnvironment;
 import io.ordertimeout.it.traffic.Deadlines;
+import io.ordertimeout.orders.platform.kafka.DefaultPartitioner;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -29,7 +30,6 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.NewPartitionReassignment;
 import org.apache.kafka.clients.admin.TopicDescription;
-import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
@@ -211,10 +211,7 @@ class LeaderUnavailableIT {
   private static List<String> orderIds(String prefix, int partition, int count) {
     return IntStream.iterate(0, i -> i + 1)
         .mapToObj(i -> prefix + i)
-        .filter(
-            orderId ->
-                BuiltInPartitioner.partitionForKey(Shop.utf8(orderId), Scenario.PARTITIONS)
-                    == partition)
+        .filter(orderId -> DefaultPartitioner.partition(orderId, Scenario.PARTITIONS) == partition)
         .limit(count)
         .toList();
   }

@@ -10,7 +10,7 @@ import io.ordertimeout.it.support.PostgresPair;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.TestEnvironment;
 import io.ordertimeout.it.support.UnreadRecords;
-import io.ordertimeout.orders.platform.kafka.ReadBackState;
+import io.ordertimeout.orders.position.ReadBackState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -17,7 +17,7 @@ import io.ordertimeout.orders.order.LostDecisions;
 import io.ordertimeout.orders.order.LostDecisions.Decision;
 import io.ordertimeout.orders.order.Publication;
 import io.ordertimeout.orders.order.Watermark;
-import io.ordertimeout.orders.platform.kafka.ReadBackState;
+import io.ordertimeout.orders.position.ReadBackState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

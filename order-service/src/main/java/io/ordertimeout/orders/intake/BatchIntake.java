@@ -16,14 +16,14 @@ import io.ordertimeout.orders.order.OrderSettled;
 import io.ordertimeout.orders.order.StoredBatch;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.platform.kafka.PartitionCounts;
-import io.ordertimeout.orders.platform.kafka.ReadBackState;
-import io.ordertimeout.orders.platform.kafka.ReflectedServer;
-import io.ordertimeout.orders.platform.kafka.StoredPositions;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.platform.postgres.RejectedRow;
 import io.ordertimeout.orders.platform.tracing.OrderSpan;
 import io.ordertimeout.orders.platform.tracing.OrderTraces;
+import io.ordertimeout.orders.position.ReadBackState;
+import io.ordertimeout.orders.position.ReflectedServer;
+import io.ordertimeout.orders.position.StoredPositions;
 import io.ordertimeout.orders.relay.OutboxRelay;
 import io.ordertimeout.orders.shard.Shards;
 import io.ordertimeout.orders.suspension.ParkedOrders;
@@ -157,8 +157,8 @@ class BatchIntake {
    * @return the partitions that end at an unusable record which is not dead-lettered yet, or must
    *     not be, or at a record that cannot be decoded at present
    * @throws SystemicRejectionException if Postgres rejects most of a large batch
-   * @throws io.ordertimeout.orders.platform.kafka.PositionsChangedException if Postgres contains
-   *     other positions
+   * @throws io.ordertimeout.orders.position.PositionsChangedException if Postgres contains other
+   *     positions
    */
   Map<TopicPartition, HeldBack> ingest(
       Iterable<ConsumerRecord<byte[], byte[]>> records,

@@ -7,11 +7,11 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.intake.HeldBackPartitions.HeldBack;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.platform.kafka.KafkaConsumers;
-import io.ordertimeout.orders.platform.kafka.PositionsChangedException;
 import io.ordertimeout.orders.platform.kafka.TopicLayoutChangedException;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.CachedRead;
+import io.ordertimeout.orders.position.PositionsChangedException;
 import io.ordertimeout.orders.shard.Shards;
 import java.time.Duration;
 import java.util.HashMap;
@@ -308,12 +308,35 @@ final class IntakeLoop implements Runnable {
     }
     positionNewPartitions(consumer, assignment);
     heldBack.resume(consumer);
+    ConsumerRecords<byte[], byte[]> records = poll(consumer, assignment);
+    if (records == null) {
+      return;
+    }
+    Map<TopicPartition, OffsetAndMetadata> positions = positions(consumer, assignment, records);
+    Map<TopicPartition, Long> advanced = advanced(positions);
+    boolean hasSucceeded =
+        (records.isEmpty() && advanced.isEmpty())
+            ? compareIfDue(assignment)
+            : store(consumer, assignment, records, positions, advanced);
+    if (hasSucceeded) {
+      stored.keySet().retainAll(consumer.assignment());
+      known.retainAll(consumer.assignment());
+      stored.putAll(positions);
+      notifyShards(positions);
+      // Includes idle partitions, and transaction markers, which are not records.
+      offsetCommits.commitIfDue(consumer, stored, advanced.isEmpty());
+    }
+  }
+
+  /** Polls records; null if none may be stored yet. */
+  private @Nullable ConsumerRecords<byte[], byte[]> poll(
+      Consumer<byte[], byte[]> consumer, ShardAssignment assignment) {
     ConsumerRecords<byte[], byte[]> records;
     try {
       records = poller.poll(consumer, POLL_TIMEOUT, heldBack.unreadable());
     } catch (UnreadablePartitionException e) {
       holdBack(consumer, assignment, e);
-      return;
+      return null;
     }
     joined = assignment.isReceived();
     if (joined) {
@@ -322,56 +345,68 @@ final class IntakeLoop implements Runnable {
     if (!consumer.paused().containsAll(assignment.unpositioned())) {
       // The poll has assigned new partitions; their starting positions come first.
       rewind(consumer, records, Set.of());
-      return;
+      return null;
     }
-    Map<TopicPartition, OffsetAndMetadata> positions;
+    return records;
+  }
+
+  /**
+   * Stores records and positions.
+   *
+   * @param positions the consumer's positions; receives those of partitions that are held back
+   * @param advanced the positions to advance; likewise
+   * @return whether they are stored
+   */
+  private boolean store(
+      Consumer<byte[], byte[]> consumer,
+      ShardAssignment assignment,
+      ConsumerRecords<byte[], byte[]> records,
+      Map<TopicPartition, OffsetAndMetadata> positions,
+      Map<TopicPartition, Long> advanced)
+      throws InterruptedException {
     try {
-      positions = positions(consumer, assignment);
-    } catch (InvalidOffsetException e) {
-      rewind(consumer, records, e.partitions());
-      throw e;
-    }
-    Map<TopicPartition, Long> advanced = advanced(positions);
-    if (!records.isEmpty() || !advanced.isEmpty()) {
-      try {
-        Map<TopicPartition, HeldBack> more = intake.ingest(records, advanced, known, layout);
-        heldBack.hold(consumer, advanced.keySet(), more);
-        more.forEach(
-            (p, held) -> {
-              positions.put(p, new OffsetAndMetadata(held.offset()));
-              advanced.put(p, Math.max(held.offset(), known.offset(p)));
-            });
-      } catch (PositionsChangedException e) {
-        rewind(consumer, records, Set.of());
-        if (compare(assignment)) {
-          // Another instance has stored records of these partitions.
-          pauseAfterFailure("records were not stored and will be read again", e);
-        } else {
-          stopping.await(MIN_PAUSE.toMillis(), TimeUnit.MILLISECONDS);
-        }
-        return;
-      } catch (RuntimeException | Error e) {
-        rewind(consumer, records, Set.of());
-        pauseAfterFailure(
-            "records could not be stored and will be read again; no offset was committed ahead", e);
-        return;
+      Map<TopicPartition, HeldBack> more =
+          intake.ingest(records, advanced, known, assignment.layout());
+      heldBack.hold(consumer, advanced.keySet(), more);
+      more.forEach(
+          (p, held) -> {
+            positions.put(p, new OffsetAndMetadata(held.offset()));
+            advanced.put(p, Math.max(held.offset(), known.offset(p)));
+          });
+    } catch (PositionsChangedException e) {
+      rewind(consumer, records, Set.of());
+      if (compare(assignment)) {
+        // Another instance has stored records of these partitions.
+        pauseAfterFailure("records were not stored and will be read again", e);
+      } else {
+        stopping.await(MIN_PAUSE.toMillis(), TimeUnit.MILLISECONDS);
       }
-      known.stored(advanced);
-      pause = MIN_PAUSE;
-      step.succeeded();
-    } else if (System.nanoTime() - comparedNanos > COMPARISON.toNanos()) {
+      return false;
+    } catch (RuntimeException | Error e) {
+      rewind(consumer, records, Set.of());
+      pauseAfterFailure(
+          "records could not be stored and will be read again; no offset was committed ahead", e);
+      return false;
+    }
+    known.stored(advanced);
+    succeeded();
+    return true;
+  }
+
+  /** Compares positions with Postgres's, unless that was done a moment ago or nothing changed. */
+  private boolean compareIfDue(ShardAssignment assignment) {
+    if (System.nanoTime() - comparedNanos > COMPARISON.toNanos()) {
       if (!storedPositions.readIfChanged(() -> compare(assignment))) {
-        return;
+        return false;
       }
-      pause = MIN_PAUSE;
-      step.succeeded();
+      succeeded();
     }
-    stored.keySet().retainAll(consumer.assignment());
-    known.retainAll(consumer.assignment());
-    stored.putAll(positions);
-    notifyShards(positions);
-    // Includes idle partitions, and transaction markers, which are not records.
-    offsetCommits.commitIfDue(consumer, stored, advanced.isEmpty());
+    return true;
+  }
+
+  private void succeeded() {
+    pause = MIN_PAUSE;
+    step.succeeded();
   }
 
   private void holdBack(
@@ -411,9 +446,11 @@ final class IntakeLoop implements Runnable {
     }
   }
 
-  /** The consumer's known positions, including those of idle partitions. */
+  /** The consumer's known positions behind records, including those of idle partitions. */
   private static Map<TopicPartition, OffsetAndMetadata> positions(
-      Consumer<byte[], byte[]> consumer, ShardAssignment assignment) {
+      Consumer<byte[], byte[]> consumer,
+      ShardAssignment assignment,
+      ConsumerRecords<byte[], byte[]> records) {
     Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
     Set<TopicPartition> positioned = new HashSet<>(assignment.assigned());
     positioned.removeAll(assignment.unpositioned());
@@ -426,6 +463,9 @@ final class IntakeLoop implements Runnable {
         positions.put(partition, new OffsetAndMetadata(position));
       } catch (TimeoutException e) {
         // The position is known after the next poll.
+      } catch (InvalidOffsetException e) {
+        rewind(consumer, records, e.partitions());
+        throw e;
       }
     }
     return positions;

@@ -1,6 +1,6 @@
 package io.ordertimeout.orders.intake;
 
-import io.ordertimeout.orders.platform.kafka.StoredPositions.Stored;
+import io.ordertimeout.orders.position.Position;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class KnownPositions {
 
-  private final Map<TopicPartition, Stored> positions = new HashMap<>();
+  private final Map<TopicPartition, Position> positions = new HashMap<>();
   private @Nullable String server;
 
   /** Records what Postgres contains. */
-  void read(TopicPartition partition, Stored position) {
+  void read(TopicPartition partition, Position position) {
     positions.put(partition, position);
   }
 
@@ -27,7 +27,7 @@ final class KnownPositions {
     nextOffsets.forEach(
         (partition, next) ->
             positions.computeIfPresent(
-                partition, (same, stored) -> new Stored(stored.topicId(), next)));
+                partition, (same, stored) -> new Position(stored.topicId(), next)));
   }
 
   /** Forgets partitions that are not read any more. */
@@ -42,7 +42,7 @@ final class KnownPositions {
 
   /** The position of the partition; 0 if none is known. */
   long offset(TopicPartition partition) {
-    Stored position = positions.get(partition);
+    Position position = positions.get(partition);
     return position == null ? 0 : position.nextOffset();
   }
 
@@ -52,7 +52,7 @@ final class KnownPositions {
     return offsets;
   }
 
-  Map<TopicPartition, Stored> all() {
+  Map<TopicPartition, Position> all() {
     return Map.copyOf(positions);
   }
 

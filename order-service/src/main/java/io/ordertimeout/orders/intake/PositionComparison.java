@@ -3,11 +3,11 @@ package io.ordertimeout.orders.intake;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.platform.kafka.StoredPositions;
-import io.ordertimeout.orders.platform.kafka.StoredPositions.Snapshot;
-import io.ordertimeout.orders.platform.kafka.StoredPositions.Stored;
 import io.ordertimeout.orders.platform.postgres.CachedRead;
 import io.ordertimeout.orders.platform.postgres.ChangeDetector;
+import io.ordertimeout.orders.position.Position;
+import io.ordertimeout.orders.position.StoredPositions;
+import io.ordertimeout.orders.position.StoredPositions.Snapshot;
 import io.ordertimeout.orders.readback.ReadBack;
 import java.util.Collection;
 import java.util.Set;
@@ -81,7 +81,7 @@ class PositionComparison {
         .all()
         .forEach(
             (partition, before) -> {
-              Stored now = snapshot.positions().get(partition);
+              Position now = snapshot.positions().get(partition);
               if (hasGoneBack(before, now)) {
                 report(partition, before, now);
                 lost.add(partition.partition());
@@ -102,12 +102,12 @@ class PositionComparison {
     return new Result(lost, reflected);
   }
 
-  private static boolean hasGoneBack(Stored before, @Nullable Stored now) {
+  private static boolean hasGoneBack(Position before, @Nullable Position now) {
     return now == null
         || (now.topicId().equals(before.topicId()) && now.nextOffset() < before.nextOffset());
   }
 
-  private void report(TopicPartition partition, Stored before, @Nullable Stored now) {
+  private void report(TopicPartition partition, Position before, @Nullable Position now) {
     losses.increment();
     log.error(
         "Postgres has lost commits: the stored position of {} went back from {} to {}. These records"

@@ -4,10 +4,10 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.platform.kafka.PartitionCounts;
 import io.ordertimeout.orders.platform.kafka.PartitionLeaders;
-import io.ordertimeout.orders.platform.kafka.StoredPositions;
-import io.ordertimeout.orders.platform.kafka.StoredPositions.Snapshot;
-import io.ordertimeout.orders.platform.kafka.StoredPositions.Stored;
 import io.ordertimeout.orders.platform.kafka.TopicLayoutChangedException;
+import io.ordertimeout.orders.position.Position;
+import io.ordertimeout.orders.position.StoredPositions;
+import io.ordertimeout.orders.position.StoredPositions.Snapshot;
 import io.ordertimeout.orders.suspension.ExpiryHolds;
 import java.time.Duration;
 import java.util.HashMap;
@@ -126,13 +126,13 @@ class StartingPositions {
     Map<TopicPartition, Long> begins = consumer.beginningOffsets(partitions, TIMEOUT);
     Map<TopicPartition, Long> ends = consumer.endOffsets(partitions, TIMEOUT);
     Snapshot snapshot = positions.read(topics.inputs());
-    Map<TopicPartition, Stored> stored = snapshot.positions();
+    Map<TopicPartition, Position> stored = snapshot.positions();
     Map<TopicPartition, Start> starts = new HashMap<>();
     for (TopicPartition partition : partitions) {
       long begin = begins.getOrDefault(partition, 0L);
       long end = ends.getOrDefault(partition, begin);
       OffsetAndMetadata groupOffset = committed.get(partition);
-      Stored position = stored.get(partition);
+      Position position = stored.get(partition);
       starts.put(
           partition,
           position != null
@@ -152,12 +152,12 @@ class StartingPositions {
                 (partition, start) -> store(partition, stored.get(partition), start, layout)));
     starts.forEach(
         (partition, start) -> {
-          Stored position = stored.get(partition);
+          Position position = stored.get(partition);
           // As one server has answered. If another one answers by now, the first batch is refused.
           known.read(
               partition,
               position == null || start.loss() != null
-                  ? new Stored(StoredPositions.id(layout, partition), start.offset())
+                  ? new Position(StoredPositions.id(layout, partition), start.offset())
                   : position);
           divergences.remove(partition);
           consumer.seek(partition, start.offset());
@@ -178,7 +178,11 @@ class StartingPositions {
   }
 
   private static Start resume(
-      Stored stored, String topicId, @Nullable OffsetAndMetadata committed, long begin, long end) {
+      Position stored,
+      String topicId,
+      @Nullable OffsetAndMetadata committed,
+      long begin,
+      long end) {
     if (!stored.topicId().equals(topicId)) {
       return new Start(
           begin,
@@ -218,7 +222,7 @@ class StartingPositions {
   }
 
   private void store(
-      TopicPartition partition, @Nullable Stored stored, Start start, InputTopics.Layout layout) {
+      TopicPartition partition, @Nullable Position stored, Start start, InputTopics.Layout layout) {
     if (stored == null) {
       positions.begin(partition, start.offset(), layout);
     }

@@ -6,9 +6,9 @@ import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstan
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
 import io.ordertimeout.orders.platform.kafka.PartitionCounts;
-import io.ordertimeout.orders.platform.kafka.ReadBackState;
-import io.ordertimeout.orders.platform.kafka.ReflectedServer;
-import io.ordertimeout.orders.platform.kafka.StoredPositions;
+import io.ordertimeout.orders.position.ReadBackState;
+import io.ordertimeout.orders.position.ReflectedServer;
+import io.ordertimeout.orders.position.StoredPositions;
 import io.ordertimeout.orders.suspension.ExpiryHolds;
 import io.ordertimeout.orders.suspension.ExpiryPauses;
 import io.ordertimeout.orders.suspension.Interruptions;

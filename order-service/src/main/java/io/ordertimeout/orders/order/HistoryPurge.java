@@ -1,18 +1,15 @@
 package io.ordertimeout.orders.order;
 
-import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.audit.AuditLog;
-import io.ordertimeout.orders.platform.monitoring.PeriodicLoop;
-import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
+import io.ordertimeout.orders.platform.postgres.Purgeable;
 import io.ordertimeout.orders.suspension.ExpiryHolds;
 import io.ordertimeout.orders.suspension.ExpiryPauses;
 import io.ordertimeout.orders.suspension.ShardHeartbeats;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
-import java.util.function.IntUnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -20,8 +17,7 @@ import org.springframework.stereotype.Component;
 
 /**
  * Deletes old actions from the audit log, and the pauses, holds and outages that were over long
- * ago. Every instance runs the purge; two instances that purge at the same time do no harm. O(what
- * is deleted) by indexes.
+ * ago. O(what is deleted) by indexes.
  *
  * <p>An interruption is kept while it may still move a deadline: until every order that lived
  * through it is decided or was extended by it. An order with a deadline {@code d} was created, or
@@ -30,10 +26,9 @@ import org.springframework.stereotype.Component;
  * that is due before the horizon of {@link SettledOrdersPurge} becomes pending any more.
  */
 @Component
-class HistoryPurge extends PeriodicLoop {
+class HistoryPurge implements Purgeable {
 
   private static final Logger log = LoggerFactory.getLogger(HistoryPurge.class);
-  private static final int BATCH = 5_000;
 
   // The epoch, because a time far before it cannot be read. By shard, in the order of the index:
   // where Postgres expects few pending orders, it would read them all.
@@ -70,13 +65,7 @@ class HistoryPurge extends PeriodicLoop {
       ExpiryHolds holds,
       ShardHeartbeats heartbeats,
       DatabaseClock clock,
-      StepHealthRegistry registry,
       OrderTimeoutProperties properties) {
-    super(
-        registry.step("history-purge"),
-        LifecyclePhases.SHARD_OBSERVERS,
-        properties.deadline().purgeInterval(),
-        "old audited actions, pauses, holds and outages are kept until the next purge");
     this.client = client;
     this.audit = audit;
     this.pauses = pauses;
@@ -88,17 +77,14 @@ class HistoryPurge extends PeriodicLoop {
   }
 
   @Override
-  protected void runTask() {
-    if (!clock.isSet()) {
-      return; // The schema may still be migrated, which may take long.
-    }
+  public void purge() {
     Instant before = clock.now().minus(retention);
     Instant unneeded = earliest(before, earliestDeadline().minus(longestWait));
     int purged =
-        all(limit -> audit.purge(before, limit))
-            + all(limit -> holds.purge(before, limit))
-            + all(limit -> pauses.purge(unneeded, limit))
-            + all(limit -> heartbeats.purgeOutages(unneeded, limit));
+        Purgeable.inBatches(limit -> audit.purge(before, limit))
+            + Purgeable.inBatches(limit -> holds.purge(before, limit))
+            + Purgeable.inBatches(limit -> pauses.purge(unneeded, limit))
+            + Purgeable.inBatches(limit -> heartbeats.purgeOutages(unneeded, limit));
     if (purged > 0) {
       log.info("Purged {} audited actions, pauses, holds and outages", purged);
     }
@@ -110,15 +96,5 @@ class HistoryPurge extends PeriodicLoop {
 
   private static Instant earliest(Instant one, Instant other) {
     return one.isBefore(other) ? one : other;
-  }
-
-  private static int all(IntUnaryOperator batch) {
-    int total = 0;
-    int deleted;
-    do {
-      deleted = batch.applyAsInt(BATCH);
-      total += deleted;
-    } while (deleted == BATCH && !Thread.currentThread().isInterrupted());
-    return total;
   }
 }

@@ -3,8 +3,8 @@ package io.ordertimeout.orders.order;
 import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
 
 import io.ordertimeout.orders.outbox.OutboxEvent;
-import io.ordertimeout.orders.platform.kafka.ReadBackState;
-import io.ordertimeout.orders.platform.kafka.ReflectedServer;
+import io.ordertimeout.orders.position.ReadBackState;
+import io.ordertimeout.orders.position.ReflectedServer;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;

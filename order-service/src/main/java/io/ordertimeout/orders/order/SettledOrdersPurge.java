@@ -2,11 +2,9 @@ package io.ordertimeout.orders.order;
 
 import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
 
-import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.platform.monitoring.PeriodicLoop;
-import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
+import io.ordertimeout.orders.platform.postgres.Purgeable;
 import io.ordertimeout.orders.suspension.ParkedOrders;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,9 +17,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Deletes orders whose decision and deadline no longer matter, with their events, once those are
- * published, and whatever parked them. Every instance runs the purge; two instances that purge at
- * the same time skip each other's rows. Small batches keep the transactions short; O(purged orders)
- * by indexes.
+ * published, and whatever parked them. Two instances that purge at the same time skip each other's
+ * rows. Small batches keep the transactions short; O(purged orders) by indexes.
  *
  * <p>An order is kept until both its decision and its latest deadline are older than the retention
  * and than {@code stale-after}. The purge announces the horizon before it deletes anything, and no
@@ -29,10 +26,9 @@ import org.springframework.transaction.support.TransactionTemplate;
  * is known, the deadline that its creation may still bring is at most {@code max-timeout} away.
  */
 @Component
-class SettledOrdersPurge extends PeriodicLoop {
+class SettledOrdersPurge implements Purgeable {
 
   private static final Logger log = LoggerFactory.getLogger(SettledOrdersPurge.class);
-  private static final int BATCH = 5_000;
 
   private static final String ANNOUNCE =
       "update purge_horizon set orders_before = :before where orders_before < :before";
@@ -92,13 +88,7 @@ class SettledOrdersPurge extends PeriodicLoop {
       TransactionTemplate transactions,
       ParkedOrders parked,
       DatabaseClock clock,
-      StepHealthRegistry registry,
       OrderTimeoutProperties properties) {
-    super(
-        registry.step("purge"),
-        LifecyclePhases.SHARD_OBSERVERS,
-        properties.deadline().purgeInterval(),
-        "settled orders are kept until the next purge");
     this.client = client;
     this.transactions = transactions;
     this.parked = parked;
@@ -112,10 +102,7 @@ class SettledOrdersPurge extends PeriodicLoop {
   }
 
   @Override
-  protected void runTask() {
-    if (!clock.isSet()) {
-      return; // The schema may still be migrated, which may take long.
-    }
+  public void purge() {
     Instant before = clock.now().minus(retention);
     Instant beforeWithoutCreation = clock.now().minus(retentionWithoutCreation);
     client.sql(ANNOUNCE).param("before", parameter(before)).update();
@@ -129,24 +116,20 @@ class SettledOrdersPurge extends PeriodicLoop {
   }
 
   private int purge(String selection, Instant before) {
-    int total = 0;
-    int deleted;
-    do {
-      deleted =
-          Objects.requireNonNull(transactions.execute(status -> purgeBatch(selection, before)));
-      total += deleted;
-    } while (deleted == BATCH && !Thread.currentThread().isInterrupted());
-    return total;
+    return Purgeable.inBatches(
+        limit ->
+            Objects.requireNonNull(
+                transactions.execute(status -> purgeBatch(selection, before, limit))));
   }
 
   // In separate statements: while a row is locked, no conflict can be raised for its order, and
   // the later statements see all that were raised before.
-  private int purgeBatch(String selection, Instant before) {
+  private int purgeBatch(String selection, Instant before, int limit) {
     String[] orderIds =
         client
             .sql(selection)
             .param("before", parameter(before))
-            .param("limit", BATCH)
+            .param("limit", limit)
             .query(String.class)
             .list()
             .toArray(String[]::new);

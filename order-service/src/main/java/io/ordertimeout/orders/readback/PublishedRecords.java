@@ -6,6 +6,7 @@ import io.ordertimeout.orders.order.Publication;
 import io.ordertimeout.orders.outbox.EventId;
 import io.ordertimeout.orders.platform.avro.AvroDecoder;
 import io.ordertimeout.orders.platform.avro.UnusableAvroException;
+import io.ordertimeout.orders.platform.kafka.DefaultPartitioner;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.relay.AvroEvents;
 import java.nio.charset.StandardCharsets;
@@ -14,7 +15,6 @@ import java.util.Optional;
 import java.util.UUID;
 import org.apache.avro.Schema;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -118,8 +118,7 @@ final class PublishedRecords {
       Body body, ConsumerRecord<byte[], byte[]> record, InputTopics.Layout layout) {
     return new Decision(
         orderIdOf(body),
-        // Where the default partitioner puts the order's events.
-        BuiltInPartitioner.partitionForKey(record.key(), layout.partitions()),
+        DefaultPartitioner.partition(orderIdOf(body), layout.partitions()),
         body.deadline,
         body.cancelledAt,
         new Publication(

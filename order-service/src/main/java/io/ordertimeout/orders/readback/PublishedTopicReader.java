@@ -1,8 +1,8 @@
 package io.ordertimeout.orders.readback;
 
 import io.ordertimeout.orders.platform.kafka.InputTopics;
-import io.ordertimeout.orders.platform.kafka.ReadBackState;
-import io.ordertimeout.orders.platform.kafka.StoredPositions.Stored;
+import io.ordertimeout.orders.position.Position;
+import io.ordertimeout.orders.position.ReadBackState;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -29,7 +29,7 @@ final class PublishedTopicReader implements AutoCloseable {
   private final InputTopics.Layout layout;
   private final ReadBackState.State state;
   private final List<TopicPartition> partitions;
-  private final Map<TopicPartition, Stored> positions;
+  private final Map<TopicPartition, Position> positions;
   private final Map<TopicPartition, Long> ends;
   private final Map<String, Uuid> topicIds;
 
@@ -49,7 +49,7 @@ final class PublishedTopicReader implements AutoCloseable {
       InputTopics.Layout layout,
       ReadBackState.State state,
       Collection<TopicPartition> partitions,
-      Map<TopicPartition, Stored> positions,
+      Map<TopicPartition, Position> positions,
       Map<TopicPartition, Long> ends,
       Map<String, Uuid> topicIds) {
     this.consumer = consumer;
@@ -87,7 +87,7 @@ final class PublishedTopicReader implements AutoCloseable {
 
   /** Whether the partition has been read up to where it ended. */
   boolean hasReachedEnd(TopicPartition partition) {
-    Stored position = positions.get(partition);
+    Position position = positions.get(partition);
     Long end = ends.get(partition);
     return position != null && end != null && position.nextOffset() >= end;
   }
@@ -130,7 +130,7 @@ final class PublishedTopicReader implements AutoCloseable {
       }
     }
     if (!advanced.isEmpty()) {
-      to.advance(advanced, positions);
+      to.advance(advanced, positions, state.server());
     }
     return advanced;
   }
@@ -140,7 +140,7 @@ final class PublishedTopicReader implements AutoCloseable {
     nextOffsets.forEach(
         (partition, next) ->
             positions.computeIfPresent(
-                partition, (same, stored) -> new Stored(stored.topicId(), next)));
+                partition, (same, stored) -> new Position(stored.topicId(), next)));
   }
 
   /**

@@ -3,10 +3,10 @@ package io.ordertimeout.orders.readback;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.platform.kafka.KafkaConsumers;
-import io.ordertimeout.orders.platform.kafka.ReadBackState;
-import io.ordertimeout.orders.platform.kafka.ReadBackState.State;
-import io.ordertimeout.orders.platform.kafka.StoredPositions.Stored;
 import io.ordertimeout.orders.platform.kafka.TopicLayoutChangedException;
+import io.ordertimeout.orders.position.Position;
+import io.ordertimeout.orders.position.ReadBackState;
+import io.ordertimeout.orders.position.ReadBackState.State;
 import io.ordertimeout.orders.suspension.ExpiryHolds;
 import java.util.HashMap;
 import java.util.List;
@@ -96,7 +96,7 @@ class PublishedTopics {
     Map<String, Uuid> topicIds =
         topics.values().stream()
             .collect(Collectors.toMap(TopicDescription::name, TopicDescription::topicId));
-    Map<TopicPartition, Stored> positions = new HashMap<>();
+    Map<TopicPartition, Position> positions = new HashMap<>();
     ranges.forEach(
         (partition, range) ->
             positions.put(
@@ -157,7 +157,7 @@ class PublishedTopics {
         new ListOffsetsOptions().timeoutMs(TIMEOUT_MILLIS));
   }
 
-  private Stored start(
+  private Position start(
       TopicPartition partition,
       String topicId,
       State found,
@@ -165,16 +165,16 @@ class PublishedTopics {
       InputTopics.Layout layout) {
     long begin = range.begin;
     long end = range.end;
-    Stored stored = found.positions().get(partition);
+    Position stored = found.positions().get(partition);
     if (stored == null) {
       // Whatever it contains was never compared, however old it is.
-      return begin(partition, new Stored(topicId, begin));
+      return begin(partition, new Position(topicId, begin));
     }
     boolean sameTopic = stored.topicId().equals(topicId);
     if (sameTopic && stored.nextOffset() >= begin && stored.nextOffset() <= end) {
       return stored;
     }
-    Stored start = new Stored(topicId, sameTopic && stored.nextOffset() > end ? end : begin);
+    Position start = new Position(topicId, sameTopic && stored.nextOffset() > end ? end : begin);
     String loss =
         sameTopic
             ? "its records from offset %d on are gone (it reaches from %d to %d)"
@@ -198,7 +198,7 @@ class PublishedTopics {
     return start;
   }
 
-  private Stored begin(TopicPartition partition, Stored start) {
+  private Position begin(TopicPartition partition, Position start) {
     state.begin(partition, start.topicId(), start.nextOffset());
     return start;
   }

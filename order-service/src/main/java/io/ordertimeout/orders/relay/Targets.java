@@ -1,7 +1,6 @@
 package io.ordertimeout.orders.relay;
 
 import io.ordertimeout.orders.outbox.OutboxEvent;
-import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -33,7 +32,7 @@ final class Targets implements Iterable<Target> {
 
   /** Returns the partition of an order's events, as far as the topic is known. */
   Target of(String topic, String orderId) {
-    int partition = topic(topic).partition(orderId.getBytes(StandardCharsets.UTF_8));
+    int partition = topic(topic).partition(orderId);
     return targets.computeIfAbsent(
         new TopicPartition(topic, partition), unknown -> new Target(unknown, window));
   }

@@ -70,9 +70,9 @@ final class TopicState {
     return leaders == null || !leaders.exists() ? 1 : leaders.count();
   }
 
-  /** The partition of records with that key. */
-  int partition(byte[] key) {
-    return leaders == null || !leaders.exists() ? 0 : leaders.partition(key);
+  /** The partition of an order's events; 0 while the topic is not known. */
+  int partition(String orderId) {
+    return leaders == null || !leaders.exists() ? 0 : leaders.partition(orderId);
   }
 
   boolean hasLeader(int partition) {

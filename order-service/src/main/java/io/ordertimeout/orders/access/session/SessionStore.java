@@ -3,6 +3,7 @@ package io.ordertimeout.orders.access.session;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
+import io.ordertimeout.orders.platform.postgres.Purgeable;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Objects;
@@ -21,7 +22,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  * The sessions in Postgres, through connections of their own: requests with made-up session ids
  * must not occupy those that decisions need, and an operator must not wait for these. Thread-safe.
  */
-final class SessionStore implements AutoCloseable {
+final class SessionStore implements Purgeable, AutoCloseable {
 
   private static final String TABLE = "console_session";
   private static final String POOL = "sessions";
@@ -47,7 +48,7 @@ final class SessionStore implements AutoCloseable {
     repository.setTableName(TABLE);
     repository.setDefaultMaxInactiveInterval(timeout);
     repository.setConversionService(texts());
-    // Expired sessions are deleted by SessionPurge, whose failures are reported like all others.
+    // Expired sessions are deleted by the purge, whose failures are reported like all others.
     repository.setCleanupCron(Scheduled.CRON_DISABLED);
     repository.afterPropertiesSet();
   }
@@ -81,7 +82,8 @@ final class SessionStore implements AutoCloseable {
   }
 
   /** Deletes what has expired; O(what is deleted) by an index. */
-  void purge() {
+  @Override
+  public void purge() {
     repository.cleanUpExpiredSessions();
   }
 

@@ -11,7 +11,6 @@ import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.TopicDescription;
-import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.TopicPartitionInfo;
@@ -42,9 +41,14 @@ public class PartitionLeaders {
       return count > 0;
     }
 
-    /** Returns the partition of records with that key, as Kafka's default partitioner does. */
+    /** Returns the partition of an order's records. */
+    public int partition(String orderId) {
+      return DefaultPartitioner.partition(orderId, count);
+    }
+
+    /** Returns the partition of records with that key. */
     public int partition(byte[] key) {
-      return BuiltInPartitioner.partitionForKey(key, count);
+      return DefaultPartitioner.partition(key, count);
     }
   }
 

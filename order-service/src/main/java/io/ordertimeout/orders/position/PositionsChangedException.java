@@ -1,4 +1,4 @@
-package io.ordertimeout.orders.platform.kafka;
+package io.ordertimeout.orders.position;
 
 import java.util.Collection;
 import org.apache.kafka.common.TopicPartition;

@@ -1,11 +1,10 @@
-package io.ordertimeout.orders.platform.kafka;
+package io.ordertimeout.orders.position;
 
-import java.nio.charset.StandardCharsets;
+import io.ordertimeout.orders.platform.kafka.DefaultPartitioner;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
-import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
 import org.apache.kafka.common.TopicPartition;
 
 /**
@@ -47,13 +46,12 @@ public record ReflectedServer(
     if (identity.isEmpty()) {
       return false;
     }
-    byte[] key = orderId.getBytes(StandardCharsets.UTF_8);
     return unread.stream()
         .allMatch(
             partition -> {
               Integer count = partitionCounts.get(partition.topic());
               return count != null
-                  && BuiltInPartitioner.partitionForKey(key, count) != partition.partition();
+                  && DefaultPartitioner.partition(orderId, count) != partition.partition();
             });
   }
 

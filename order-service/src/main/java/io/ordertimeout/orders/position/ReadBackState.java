@@ -1,4 +1,4 @@
-package io.ordertimeout.orders.platform.kafka;
+package io.ordertimeout.orders.position;
 
 import io.ordertimeout.orders.platform.postgres.ServerIdentity;
 import java.util.ArrayList;
@@ -38,7 +38,7 @@ public class ReadBackState {
    * @param noticed how often another server was noticed until then
    */
   public record State(
-      Map<TopicPartition, StoredPositions.Stored> positions,
+      Map<TopicPartition, Position> positions,
       Map<String, Integer> partitionCounts,
       String server,
       ReflectedServer reflected,
@@ -54,12 +54,6 @@ public class ReadBackState {
       return server.equals(reflected.identity());
     }
   }
-
-  private static final String FIND =
-      """
-      select topic, partition, topic_id, next_offset from published_position
-      where topic = any(:topics::text[])
-      """;
 
   // A partition that was added has a row with another count, or none yet.
   private static final String FIND_COUNTS =
@@ -81,29 +75,9 @@ public class ReadBackState {
       set topic_id = excluded.topic_id, next_offset = excluded.next_offset, partition_count = null
       """;
 
-  private static final String ADVANCE =
-      """
-      update published_position p set next_offset = i.next_offset
-      from unnest(
-        :topics::text[], :partitions::int[], :topicIds::text[], :known::bigint[],
-        :nextOffsets::bigint[])
-        as i(topic, partition, topic_id, known, next_offset)
-      where p.topic = i.topic and p.partition = i.partition and p.topic_id = i.topic_id
-        and p.next_offset = i.known
-      """;
-
   private static final String REACHES_ENDS =
-      """
-      select %s = :server
-        and not exists (
-          select from unnest(
-            :topics::text[], :partitions::int[], :topicIds::text[], :ends::bigint[])
-            as e(topic, partition, topic_id, next_offset)
-          left join published_position p on p.topic = e.topic and p.partition = e.partition
-            and p.topic_id = e.topic_id and p.next_offset >= e.next_offset
-          where p.topic is null)
-      """
-          .formatted(ServerIdentity.SQL);
+      "select %s = :server and %s"
+          .formatted(ServerIdentity.SQL, PositionTable.reachEnds("published_position"));
 
   // Only once: a count that has changed stays visible.
   private static final String RECORD_COUNTS =
@@ -120,6 +94,7 @@ public class ReadBackState {
   private static final String IS_REFLECTED_NOW = "select " + IS_REFLECTED;
 
   private final JdbcClient client;
+  private final PositionTable table;
 
   /** What this process has read back last. */
   private volatile ReflectedServer reflected = ReflectedServer.NONE;
@@ -132,23 +107,14 @@ public class ReadBackState {
 
   ReadBackState(JdbcClient client) {
     this.client = client;
+    this.table = new PositionTable(client, "published_position");
   }
 
   /**
    * Reads the state for those topics; needs a surrounding transaction, which one server answers.
    */
   public State read(List<String> topics) {
-    Map<TopicPartition, StoredPositions.Stored> positions = new HashMap<>();
-    client
-        .sql(FIND)
-        .param("topics", topics.toArray(String[]::new))
-        .query(
-            row -> {
-              positions.put(
-                  new TopicPartition(row.getString("topic"), row.getInt("partition")),
-                  new StoredPositions.Stored(
-                      row.getString("topic_id"), row.getLong("next_offset")));
-            });
+    StoredPositions.Snapshot snapshot = table.read(topics);
     Map<String, Integer> counts = new HashMap<>();
     client
         .sql(FIND_COUNTS)
@@ -157,10 +123,9 @@ public class ReadBackState {
             row -> {
               counts.put(row.getString("topic"), row.getInt("partitions"));
             });
-    String answering = answering();
     synchronized (this) {
-      notice(answering, false);
-      return new State(positions, counts, answering, reflected, noticed);
+      notice(snapshot.server(), false);
+      return new State(snapshot.positions(), counts, snapshot.server(), reflected, noticed);
     }
   }
 
@@ -183,29 +148,13 @@ public class ReadBackState {
   /**
    * Advances positions, in the transaction that restores what is missing below them.
    *
-   * @throws PositionsChangedException if Postgres contains other positions
+   * @param server the server that they were read from
+   * @throws PositionsChangedException if Postgres contains other positions, or another server
+   *     answers
    */
   public void advance(
-      Map<TopicPartition, Long> nextOffsets, Map<TopicPartition, StoredPositions.Stored> known) {
-    List<Map.Entry<TopicPartition, StoredPositions.Stored>> from =
-        known.entrySet().stream().filter(entry -> nextOffsets.containsKey(entry.getKey())).toList();
-    int advanced =
-        client
-            .sql(ADVANCE)
-            .param("topics", from.stream().map(p -> p.getKey().topic()).toArray(String[]::new))
-            .param("partitions", from.stream().mapToInt(p -> p.getKey().partition()).toArray())
-            .param(
-                "topicIds", from.stream().map(p -> p.getValue().topicId()).toArray(String[]::new))
-            .param("known", from.stream().mapToLong(p -> p.getValue().nextOffset()).toArray())
-            .param(
-                "nextOffsets",
-                from.stream()
-                    .mapToLong(p -> nextOffsets.getOrDefault(p.getKey(), p.getValue().nextOffset()))
-                    .toArray())
-            .update();
-    if (advanced != nextOffsets.size()) {
-      throw new PositionsChangedException(nextOffsets.keySet());
-    }
+      Map<TopicPartition, Long> nextOffsets, Map<TopicPartition, Position> known, String server) {
+    table.advance(nextOffsets, known, server);
   }
 
   /**
@@ -247,14 +196,15 @@ public class ReadBackState {
         client
             .sql(REACHES_ENDS)
             .param("server", begun.server())
-            .param("topics", topics)
-            .param("partitions", partitions.stream().mapToInt(TopicPartition::partition).toArray())
+            .param("endTopics", topics)
             .param(
-                "topicIds",
+                "endPartitions", partitions.stream().mapToInt(TopicPartition::partition).toArray())
+            .param(
+                "endTopicIds",
                 partitions.stream()
                     .map(p -> Objects.requireNonNull(topicIds.get(p.topic())).toString())
                     .toArray(String[]::new))
-            .param("ends", partitions.stream().mapToLong(ends::get).toArray())
+            .param("endOffsets", partitions.stream().mapToLong(ends::get).toArray())
             .query(Boolean.class)
             .single();
     if (reached && unread.isEmpty()) {

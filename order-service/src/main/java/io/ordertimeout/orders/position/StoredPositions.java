@@ -1,10 +1,12 @@
-package io.ordertimeout.orders.platform.kafka;
+package io.ordertimeout.orders.position;
 
+import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.platform.postgres.ServerIdentity;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -22,47 +24,19 @@ import org.springframework.stereotype.Repository;
 public class StoredPositions {
 
   /**
-   * A position.
-   *
-   * @param topicId the id of the topic that the offset belongs to
-   * @param nextOffset the offset below which everything is stored
-   */
-  public record Stored(String topicId, long nextOffset) {}
-
-  /**
    * All positions, as one server contains them.
    *
    * @param positions the position of each partition that has one
    * @param server the {@linkplain ServerIdentity identity} of the server
    */
-  public record Snapshot(Map<TopicPartition, Stored> positions, String server) {}
+  public record Snapshot(Map<TopicPartition, Position> positions, String server) {}
 
   /**
    * SQL condition: every position has reached the end that is given for its partition, in the topic
    * with the given id. Parameters: {@code :endTopics}, {@code :endPartitions}, {@code :endTopicIds}
    * and {@code :endOffsets}.
    */
-  public static final String REACH_ENDS =
-      """
-      not exists (
-        select from unnest(
-          :endTopics::text[], :endPartitions::int[], :endTopicIds::text[], :endOffsets::bigint[])
-          as e(topic, partition, topic_id, next_offset)
-        left join intake_position p on p.topic = e.topic and p.partition = e.partition
-          and p.topic_id = e.topic_id and p.next_offset >= e.next_offset
-        where p.topic is null)""";
-
-  private static final String ADVANCE =
-      """
-      update intake_position p set next_offset = i.next_offset
-      from unnest(
-        :topics::text[], :partitions::int[], :topicIds::text[], :known::bigint[],
-        :nextOffsets::bigint[])
-        as i(topic, partition, topic_id, known, next_offset)
-      where p.topic = i.topic and p.partition = i.partition and p.topic_id = i.topic_id
-        and p.next_offset = i.known and %s = :server
-      """
-          .formatted(ServerIdentity.SQL);
+  public static final String REACH_ENDS = PositionTable.reachEnds("intake_position");
 
   private static final String BEGIN =
       """
@@ -78,15 +52,6 @@ public class StoredPositions {
         and topic_id = :knownTopicId and next_offset = :known
       """;
 
-  private static final String FIND =
-      """
-      select p.topic, p.partition, p.topic_id, p.next_offset,
-        %s as server
-      from (select) always
-      left join intake_position p on p.topic = any(:topics::text[])
-      """
-          .formatted(ServerIdentity.SQL);
-
   /** SQL query of a text that changes whenever the result of {@link #read} does. */
   public static final String FINGERPRINT =
       """
@@ -97,9 +62,11 @@ public class StoredPositions {
           .formatted(ServerIdentity.SQL);
 
   private final JdbcClient client;
+  private final PositionTable table;
 
   StoredPositions(JdbcClient client) {
     this.client = client;
+    this.table = new PositionTable(client, "intake_position");
   }
 
   /**
@@ -116,20 +83,12 @@ public class StoredPositions {
       Map<TopicPartition, Long> known,
       String server,
       InputTopics.Layout layout) {
-    List<TopicPartition> partitions = List.copyOf(nextOffsets.keySet());
-    int advanced =
-        client
-            .sql(ADVANCE)
-            .param("topics", partitions.stream().map(TopicPartition::topic).toArray(String[]::new))
-            .param("partitions", partitions.stream().mapToInt(TopicPartition::partition).toArray())
-            .param("topicIds", partitions.stream().map(p -> id(layout, p)).toArray(String[]::new))
-            .param("known", partitions.stream().mapToLong(known::get).toArray())
-            .param("nextOffsets", partitions.stream().mapToLong(nextOffsets::get).toArray())
-            .param("server", server)
-            .update();
-    if (advanced != partitions.size()) {
-      throw new PositionsChangedException(partitions);
-    }
+    Map<TopicPartition, Position> from = new HashMap<>();
+    nextOffsets
+        .keySet()
+        .forEach(
+            p -> from.put(p, new Position(id(layout, p), Objects.requireNonNull(known.get(p)))));
+    table.advance(nextOffsets, from, server);
   }
 
   /** Stores the first position of a partition; one that exists stays. */
@@ -150,7 +109,7 @@ public class StoredPositions {
    * @throws PositionsChangedException if Postgres contains another one
    */
   public void restart(
-      TopicPartition partition, Stored known, long nextOffset, InputTopics.Layout layout) {
+      TopicPartition partition, Position known, long nextOffset, InputTopics.Layout layout) {
     int restarted =
         client
             .sql(RESTART)
@@ -168,23 +127,7 @@ public class StoredPositions {
 
   /** Returns all positions in those topics. */
   public Snapshot read(Collection<String> topics) {
-    Map<TopicPartition, Stored> positions = new HashMap<>();
-    List<String> server =
-        client
-            .sql(FIND)
-            .param("topics", topics.toArray(String[]::new))
-            .query(
-                (row, number) -> {
-                  String topic = row.getString("topic");
-                  if (topic != null) {
-                    positions.put(
-                        new TopicPartition(topic, row.getInt("partition")),
-                        new Stored(row.getString("topic_id"), row.getLong("next_offset")));
-                  }
-                  return row.getString("server");
-                })
-            .list();
-    return new Snapshot(positions, server.get(0));
+    return table.read(topics);
   }
 
   /** Returns the id of the partition's topic, as it is stored. */

@@ -1,12 +1,11 @@
-package io.ordertimeout.orders.platform.kafka;
+package io.ordertimeout.orders.position;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.charset.StandardCharsets;
+import io.ordertimeout.orders.platform.kafka.DefaultPartitioner;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
-import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 
@@ -33,10 +32,7 @@ class ReflectedServerTest {
             order ->
                 assertThat(server.reflects(order))
                     .as(order)
-                    .isEqualTo(
-                        BuiltInPartitioner.partitionForKey(
-                                order.getBytes(StandardCharsets.UTF_8), COUNT)
-                            != UNREAD.partition()));
+                    .isEqualTo(DefaultPartitioner.partition(order, COUNT) != UNREAD.partition()));
   }
 
   @Test

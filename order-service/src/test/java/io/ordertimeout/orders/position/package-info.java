@@ -1,0 +1,4 @@
+@NullMarked
+package io.ordertimeout.orders.position;
+
+import org.jspecify.annotations.NullMarked;
