@@ -103,6 +103,44 @@ class UnsentCancellationsIT extends FailoverFixture {
     }
   }
 
+  /** Kafka refuses it until the order is cancelled again, at another time. */
+  @Test
+  void aLostCancellationThatIsToBeSentAgainIsNeverPublished() {
+    AtomicBoolean refusing = new AtomicBoolean(true);
+    BeanPostProcessor refusal =
+        Interceptors.sends(
+            scenario().topics().cancelled(),
+            call -> {
+              if (refusing.get()) {
+                throw new TimeoutException("not now");
+              }
+              return call.proceed();
+            });
+    try (Service service = scenario().startService(List.of(refusal))) {
+      createPending(List.of("order"));
+      scenario().awaitQuiet();
+      pair().cutReplication();
+      Deadlines.passNow(database(), "order");
+      scenario().awaitState("order", "CANCELLED");
+      String lost = database().column("order", "decided_at");
+      await("the refusal")
+          .atMost(PATIENCE)
+          .until(() -> service.gauge("order.timeout.failing", "step", "outbox-relay") > 0);
+
+      pair().failOver();
+      Deadlines.passNow(database(), "order");
+      scenario().awaitState("order", "CANCELLED");
+      assertThat(database().column("order", "decided_at")).isNotEqualTo(lost);
+      refusing.set(false);
+
+      PublishedEvent published = outcomes().awaitCancelled("order");
+      scenario().awaitQuiet();
+      assertCancelledAs(published);
+      assertThat(outcomes().cancelled("order")).hasSize(1);
+      service.awaitReady(true);
+    }
+  }
+
   /** It is committed, but the service learns so only after the order was decided again. */
   @Test
   void aLostCancellationOfWhichTheServiceLearnsTooLateIsNeverPublished() {

@@ -1,11 +1,14 @@
 package io.ordertimeout.orders.operator;
 
+import static io.ordertimeout.orders.outbox.ConflictKind.PAID_IN_TIME_DELIVERED_LATE;
+
 import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
 import io.ordertimeout.orders.order.OrderView;
 import io.ordertimeout.orders.order.PaymentConflicts.Conflict;
 import io.ordertimeout.orders.order.PaymentConflicts.PaymentWithoutEffect;
 import io.ordertimeout.orders.order.Publication;
+import io.ordertimeout.orders.outbox.ConflictKind;
 import io.ordertimeout.orders.outbox.EventId;
 import java.time.Duration;
 import java.time.Instant;
@@ -170,9 +173,8 @@ final class OrderExplanation {
 
   private void conflicts() {
     for (Conflict conflict : facts.conflicts()) {
-      Instant deadline = order.deadline();
       boolean isInTime =
-          conflict.paidAt() != null && deadline != null && !conflict.paidAt().isAfter(deadline);
+          ConflictKind.of(conflict.paidAt(), order.deadline()) == PAID_IN_TIME_DELIVERED_LATE;
       add(
           "payment %s%s, %s, arrived at %s: too late"
               .formatted(

@@ -4,6 +4,7 @@ import static io.ordertimeout.orders.platform.postgres.ResultSets.instant;
 import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
 import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
 
+import io.ordertimeout.orders.outbox.ConflictKind;
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import java.math.BigDecimal;
 import java.sql.ResultSet;
@@ -51,7 +52,7 @@ public class PaymentConflicts {
    * @param publishedAt when Kafka acknowledged the conflict; null if it has not yet
    */
   public record OrderConflict(
-      Kind kind,
+      ConflictKind kind,
       String orderId,
       OrderState state,
       @Nullable Money amount,
@@ -66,14 +67,6 @@ public class PaymentConflicts {
     public ConflictKey key() {
       return new ConflictKey(detectedAt, orderId, paymentId);
     }
-  }
-
-  /** The kinds of conflicts, as the published events name them. */
-  public enum Kind {
-    /** The payment was made before the deadline, but reached the service after the decision. */
-    PAID_IN_TIME_DELIVERED_LATE,
-    /** The payment was made after the deadline. */
-    PAID_LATE
   }
 
   /**
@@ -257,9 +250,8 @@ public class PaymentConflicts {
     Instant paidAt = instant(row, "paid_at");
     BigDecimal amount = row.getBigDecimal("amount");
     String currency = row.getString("currency");
-    boolean isInTime = paidAt != null && deadline != null && !paidAt.isAfter(deadline);
     return new OrderConflict(
-        isInTime ? Kind.PAID_IN_TIME_DELIVERED_LATE : Kind.PAID_LATE,
+        ConflictKind.of(paidAt, deadline),
         row.getString("order_id"),
         OrderState.valueOf(row.getString("state")),
         amount == null || currency == null ? null : Money.of(amount, currency),

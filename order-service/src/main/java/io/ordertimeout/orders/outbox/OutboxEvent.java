@@ -76,9 +76,9 @@ public sealed interface OutboxEvent {
       @Nullable Instant cancelledAt)
       implements OutboxEvent {
 
-    /** Returns whether the payment was made in time and only arrived too late. */
-    public boolean isPaidInTime() {
-      return paidAt != null && deadline != null && !paidAt.isAfter(deadline);
+    /** Returns the kind of the conflict. */
+    public ConflictKind kind() {
+      return ConflictKind.of(paidAt, deadline);
     }
   }
 }

@@ -3,6 +3,7 @@ package io.ordertimeout.orders.relay;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.OrderTimeoutProperties.OutgoingFormat;
+import io.ordertimeout.orders.outbox.ConflictKind;
 import io.ordertimeout.orders.outbox.EventId;
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
@@ -45,7 +46,7 @@ public class EventSerializer {
       @Nullable Instant paidAt,
       @Nullable Instant deadline,
       @Nullable Instant cancelledAt,
-      String kind) {}
+      ConflictKind kind) {}
 
   /** A CloudEvent in structured mode. */
   private record Envelope(
@@ -133,7 +134,7 @@ public class EventSerializer {
         event.paidAt(),
         event.deadline(),
         event.cancelledAt(),
-        event.isPaidInTime() ? "PAID_IN_TIME_DELIVERED_LATE" : "PAID_LATE");
+        event.kind());
   }
 
   private ProducerRecord<byte[], byte[]> record(
