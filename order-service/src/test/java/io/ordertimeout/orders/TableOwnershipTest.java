@@ -24,7 +24,8 @@ class TableOwnershipTest {
   private static final Pattern CREATED =
       Pattern.compile("^create (?:table|view) (\\w+)", Pattern.MULTILINE);
 
-  private static final Pattern DROPPED = Pattern.compile("^drop table (.+);", Pattern.MULTILINE);
+  private static final Pattern DROPPED =
+      Pattern.compile("^drop (?:table|view) (.+);", Pattern.MULTILINE);
 
   // Text blocks and strings that name a table where SQL expects one.
   private static final String USE = "(?:from|join|into|update|view|table)\\s+%s\\b";
@@ -40,12 +41,10 @@ class TableOwnershipTest {
           Map.entry("published_position", "position"),
           Map.entry("consumer_group_generation", "intake"),
           Map.entry("intake_stop", "intake"),
-          Map.entry("expiry_hold", "suspension"),
-          Map.entry("expiry_pause", "suspension"),
+          Map.entry("suspension", "suspension"),
           Map.entry("parked_order", "suspension"),
           Map.entry("shard_heartbeat", "suspension"),
           Map.entry("shard_outage", "suspension"),
-          Map.entry("interruption", "suspension"),
           Map.entry("operator_action", "audit"),
           Map.entry("instance_report", "operator/status"),
           Map.entry("activity", "operator/status"));

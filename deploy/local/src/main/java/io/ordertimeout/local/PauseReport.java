@@ -1,8 +1,8 @@
 package io.ordertimeout.local;
 
+import io.ordertimeout.orders.operator.status.Pause;
+import io.ordertimeout.orders.operator.status.Pause.PlacedBy;
 import io.ordertimeout.orders.order.PastDueOrders.Total;
-import io.ordertimeout.orders.suspension.ExpiryPauses.Pause;
-import io.ordertimeout.orders.suspension.ExpiryPauses.PlacedBy;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;

@@ -5,10 +5,11 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.embedded.EmbeddedPlatform;
 import io.ordertimeout.embedded.Ports;
 import io.ordertimeout.orders.OrderServiceApplication;
+import io.ordertimeout.orders.operator.status.Pause;
 import io.ordertimeout.orders.order.PastDueOrders.Total;
 import io.ordertimeout.orders.shard.OverdueOrders;
-import io.ordertimeout.orders.suspension.ExpiryPauses;
-import io.ordertimeout.orders.suspension.ExpiryPauses.Pause;
+import io.ordertimeout.orders.suspension.Suspension;
+import io.ordertimeout.orders.suspension.Suspensions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -99,7 +100,10 @@ final class RunningService implements AutoCloseable {
   /** Returns the pauses of expiry that are in force; none if Postgres does not answer. */
   List<Pause> pauses() {
     try {
-      return context.getBean(ExpiryPauses.class).inForce();
+      return context.getBean(Suspensions.class).inForce().stream()
+          .filter(Suspension::isPause)
+          .map(Pause::of)
+          .toList();
     } catch (DataAccessException e) {
       return List.of();
     }

@@ -2,9 +2,9 @@ package io.ordertimeout.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ordertimeout.orders.operator.status.Pause;
+import io.ordertimeout.orders.operator.status.Pause.PlacedBy;
 import io.ordertimeout.orders.order.PastDueOrders.Total;
-import io.ordertimeout.orders.suspension.ExpiryPauses.Pause;
-import io.ordertimeout.orders.suspension.ExpiryPauses.PlacedBy;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.ZoneOffset;

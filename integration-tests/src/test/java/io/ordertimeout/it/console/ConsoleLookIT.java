@@ -11,6 +11,7 @@ import com.microsoft.playwright.Page;
 import io.ordertimeout.it.support.Http;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Shop;
+import io.ordertimeout.it.support.SuspensionRows;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -121,11 +122,7 @@ class ConsoleLookIT {
             select id, 'payment of ' || order_id, shard, now(), nullif(now(), case when shard = 0 then now() end)
             from order_deadline limit 20
             """);
-    scenario
-        .database()
-        .execute(
-            "insert into expiry_hold (shard, reason, detail)"
-                + " values (2, 'LOST_RECORDS', 'order-paid-2 begins at 7, read up to 3')");
+    SuspensionRows.hold(scenario.database(), 2, "order-paid-2 begins at 7, read up to 3");
     Http operator = console.service().http().operator();
     operator.post(
         "/api/v1/pauses",

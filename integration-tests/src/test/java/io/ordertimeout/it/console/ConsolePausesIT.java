@@ -8,6 +8,7 @@ import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.AriaRole;
 import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.SuspensionRows;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -90,7 +91,7 @@ class ConsolePausesIT {
       assertThat(item).containsText("Paused: channel store");
       assertThat(item).containsText("(in 3 h 59 min); extends deadlines");
       assertThat(item).containsText("store <closed> é 漢");
-      assertThat(scenario.database().text("select channel from expiry_pause where moves_deadlines"))
+      assertThat(scenario.database().text("select channel from suspension where moves_deadlines"))
           .isEqualTo("store");
 
       scenario.shop().created("of the store", Map.of("timeout", "PT1S", "channel", "store"));
@@ -164,11 +165,7 @@ class ConsolePausesIT {
 
   @Test
   void liftsAHold() {
-    scenario
-        .database()
-        .execute(
-            "insert into expiry_hold (shard, reason, detail)"
-                + " values (1, 'LOST_RECORDS', 'order-paid-1 begins at 7, read up to 3')");
+    SuspensionRows.hold(scenario.database(), 1, "order-paid-1 begins at 7, read up to 3");
     try (Visit visit = console.visit()) {
       visit.openAsOperator("overview");
       assertThat(visit.page().locator(".status")).containsText("Shard 1 is held");
@@ -178,9 +175,7 @@ class ConsolePausesIT {
       visit.button("Lift hold on shard 1").click();
       visit.because("the payments were published again").confirm("Lift hold");
       assertThat(visit.page().locator("main")).containsText("No shard is held.");
-      assertThat(
-              scenario.database().count("select count(*) from expiry_hold where lifted_at is null"))
-          .isZero();
+      assertThat(scenario.database().count(SuspensionRows.HOLDS_IN_FORCE)).isZero();
     }
   }
 

@@ -39,6 +39,7 @@ import io.ordertimeout.it.support.Http;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.Shop;
+import io.ordertimeout.it.support.SuspensionRows;
 import io.ordertimeout.it.support.TopicNames;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -314,9 +315,7 @@ class ApiContractIT {
   }
 
   private void liftAndPermit(DefaultApi api) {
-    scenario
-        .database()
-        .execute("insert into expiry_hold (shard, reason, detail) values (8, 'LOST_RECORDS', 'x')");
+    SuspensionRows.hold(scenario.database(), 8, "x");
     Hold hold = api.getHolds(null, null).getData().get(0);
     assertThat(api.postHoldsByIdLift(hold.getId(), new Reason().reason(WHY), null).getShard())
         .isEqualTo(8);

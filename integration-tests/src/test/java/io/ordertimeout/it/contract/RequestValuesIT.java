@@ -6,6 +6,7 @@ import io.ordertimeout.it.support.Http;
 import io.ordertimeout.it.support.Http.Answer;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.SuspensionRows;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -132,9 +133,7 @@ class RequestValuesIT {
   /** Refused requests have no effect; all others of this class end the pause that they place. */
   @AfterEach
   void nothingIsChanged() {
-    assertThat(
-            scenario.database().count("select count(*) from expiry_pause where ended_at is null"))
-        .isZero();
+    assertThat(scenario.database().count(SuspensionRows.PAUSES_IN_FORCE)).isZero();
     assertThat(
             scenario
                 .database()

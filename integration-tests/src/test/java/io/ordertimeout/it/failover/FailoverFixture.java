@@ -8,6 +8,7 @@ import io.ordertimeout.it.support.Outcomes;
 import io.ordertimeout.it.support.PostgresPair;
 import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.SuspensionRows;
 import io.ordertimeout.it.support.TestEnvironment;
 import io.ordertimeout.it.traffic.Deadlines;
 import java.time.Duration;
@@ -175,9 +176,7 @@ abstract class FailoverFixture {
   }
 
   void assertNothingHeld() {
-    assertThat(database().count("select count(*) from expiry_hold where lifted_at is null"))
-        .as("holds")
-        .isZero();
+    assertThat(database().count(SuspensionRows.HOLDS_IN_FORCE)).as("holds").isZero();
   }
 
   /** Cancels a pending order and returns the first publication of that. */

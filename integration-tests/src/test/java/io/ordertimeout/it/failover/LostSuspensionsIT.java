@@ -1,5 +1,9 @@
 package io.ordertimeout.it.failover;
 
+import static io.ordertimeout.it.support.SuspensionRows.HOLDS;
+import static io.ordertimeout.it.support.SuspensionRows.HOLDS_IN_FORCE;
+import static io.ordertimeout.it.support.SuspensionRows.PAUSES;
+import static io.ordertimeout.it.support.SuspensionRows.PAUSES_IN_FORCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -8,7 +12,7 @@ import io.ordertimeout.it.support.Interceptors;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.orders.position.ReadBackState;
-import io.ordertimeout.orders.suspension.ExpiryHolds;
+import io.ordertimeout.orders.suspension.Suspensions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -30,18 +34,11 @@ import tools.jackson.databind.JsonNode;
 @Order(20)
 class LostSuspensionsIT extends FailoverFixture {
 
-  private static final String PAUSES = "select count(*) from expiry_pause";
-
-  private static final String PAUSES_IN_FORCE = PAUSES + " where ended_at is null";
-
-  private static final String HOLDS_IN_FORCE =
-      "select count(*) from expiry_hold where lifted_at is null";
-
   private static final String CONTENT =
       """
       select concat_ws(' ', channel, placed_by_kind, placed_by, reason, moves_deadlines, began_at,
         ends_at)
-      from expiry_pause where channel = 'web'
+      from suspension where channel = 'web'
       """;
 
   @Test
@@ -68,13 +65,9 @@ class LostSuspensionsIT extends FailoverFixture {
               true,
               "endsAt",
               Scenario.in(Duration.ofHours(1)).toString()));
-      ExpiryHolds holds = service.bean(ExpiryHolds.class);
-      holds.placeForLostRecords(List.of(paused, held), "lost by a test");
-      for (ExpiryHolds.Hold hold : holds.inForce()) {
-        if (hold.shard() == paused) {
-          lift(service, hold.id());
-        }
-      }
+      Suspensions suspensions = service.bean(Suspensions.class);
+      suspensions.holdForLostRecords(List.of(paused, held), "lost by a test");
+      lift(service, hold(suspensions, paused));
       String before = database().text(CONTENT);
 
       failOverToOrdersThatAreDue("paused", "held", "other");
@@ -87,13 +80,13 @@ class LostSuspensionsIT extends FailoverFixture {
       assertThat(database().state("held")).isEqualTo("PENDING");
       assertThat(database().count(PAUSES)).isEqualTo(1);
       assertThat(database().text(CONTENT)).isEqualTo(before);
-      assertThat(database().count("select count(*) from expiry_hold")).isEqualTo(1);
+      assertThat(database().count(HOLDS)).isEqualTo(1);
 
       JsonNode action = service.http().viewer().get("/api/v1/audit").json().at("/data/0");
       assertThat(action.path("actor").asString()).isEqualTo("service");
       assertThat(action.path("reason").asString())
           .contains("operator had placed it", "the payment provider is down");
-      lift(service, holds.inForce().get(0).id());
+      lift(service, hold(suspensions, held));
       service.endPause(action.path("subject").asString());
       outcomes().awaitCancelled("held");
       outcomes().awaitCancelled("paused");
@@ -136,22 +129,21 @@ class LostSuspensionsIT extends FailoverFixture {
       scenario().awaitQuiet();
       pair().cutReplication();
       one.pause(Map.of("moveDeadlines", false));
-      one.bean(ExpiryHolds.class).placeForLostRecords(List.of(0), "lost by a test");
+      one.bean(Suspensions.class).holdForLostRecords(List.of(0), "lost by a test");
       for (Service each : List.of(one, other)) {
         await("the pause and the hold to be known")
             .atMost(PATIENCE)
             .until(
                 () ->
                     each.gauge("order.timeout.expiry.paused") == 1
-                        && each.bean(ExpiryHolds.class).isHeld(0));
+                        && each.bean(Suspensions.class).isHeld(0));
       }
 
       if (failover) {
         failOverToOrdersThatAreDue("paused");
       } else {
         // As the restoration of a dump does.
-        database().execute("delete from expiry_pause");
-        database().execute("delete from expiry_hold");
+        database().execute("delete from suspension");
         passDeadlines(List.of("paused"));
       }
 
@@ -169,9 +161,9 @@ class LostSuspensionsIT extends FailoverFixture {
       assertThat(database().count(HOLDS_IN_FORCE)).isEqualTo(1);
       assertThat(database().state("paused")).isEqualTo("PENDING");
 
-      String again = database().text("select id::text from expiry_pause");
+      String again = database().text("select id::text from suspension where shard is null");
       other.endPause(again);
-      lift(other, database().count("select id from expiry_hold"));
+      lift(other, hold(other.bean(Suspensions.class), 0));
       outcomes().awaitCancelled("paused");
       for (Service each : List.of(one, other)) {
         await("no pause")
@@ -191,6 +183,14 @@ class LostSuspensionsIT extends FailoverFixture {
     pair().connectClients();
   }
 
+  private static long hold(Suspensions suspensions, int shard) {
+    return suspensions.concerning(null, shard).stream()
+        .filter(suspension -> !suspension.isPause())
+        .findFirst()
+        .orElseThrow()
+        .id();
+  }
+
   private static void lift(Service service, long hold) {
     service
         .http()
@@ -208,7 +208,7 @@ class LostSuspensionsIT extends FailoverFixture {
           if (unread.get()
               && Thread.currentThread().getName().startsWith("scheduling-")
               && call.getMethod().getName().startsWith("prepare")
-              && String.valueOf(call.getArguments()[0]).contains("from expiry_pause")) {
+              && String.valueOf(call.getArguments()[0]).contains("from suspension")) {
             throw new SQLException("the pauses are not read, as the test demands");
           }
           return call.proceed();

@@ -8,6 +8,7 @@ import io.ordertimeout.it.support.Interceptors;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.Shop;
+import io.ordertimeout.it.support.SuspensionRows;
 import io.ordertimeout.it.traffic.Deadlines;
 import java.time.Duration;
 import java.time.Instant;
@@ -64,7 +65,7 @@ class PositionsSetBackIT {
       scenario.passDeadline("unpaid", 0);
       service.awaitReady(true);
       assertThat(scenario.outcomes().cancelled("paid")).isEmpty();
-      assertThat(database.count("select count(*) from expiry_hold")).isZero();
+      assertThat(database.count(SuspensionRows.HOLDS)).isZero();
     }
   }
 

@@ -140,7 +140,7 @@ class RetentionIT {
     awaitPurged("interrupted");
     database.execute(
         """
-        insert into expiry_pause (
+        insert into suspension (
           placed_by_kind, placed_by, reason, moves_deadlines, began_at, ends_at, ended_at, ended_by)
         values (
           'OPERATOR', 'test', 'test', true, ?::timestamptz, null, ?::timestamptz, 'test')

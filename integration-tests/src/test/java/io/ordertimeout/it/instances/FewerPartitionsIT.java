@@ -7,6 +7,7 @@ import io.ordertimeout.it.support.Database;
 import io.ordertimeout.it.support.Instance;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.SuspensionRows;
 import io.ordertimeout.it.support.UnreadRecords;
 import io.ordertimeout.it.traffic.Deadlines;
 import java.time.Duration;
@@ -58,7 +59,7 @@ class FewerPartitionsIT {
       scenario.pay("paid", FEWER - 1);
       scenario.awaitState("paid", "PAID");
 
-      liftHolds();
+      SuspensionRows.liftHolds(database);
       Deadlines.passNow(database, "order-0", "order-1", "order-2");
 
       assertCancelled("order-0", "order-1", "order-2");
@@ -78,7 +79,7 @@ class FewerPartitionsIT {
         Service service = scenario.startService(List.of(unread.interceptor()))) {
       awaitHolds();
       service.awaitHeldShards(Scenario.PARTITIONS);
-      liftHolds();
+      SuspensionRows.liftHolds(database);
       service.awaitHeldShards(0);
       unread.block();
       scenario.pay("paid", FEWER - 1);
@@ -112,7 +113,7 @@ class FewerPartitionsIT {
         await("all shards")
             .atMost(PATIENCE)
             .until(() -> staying.ownedShards() + leaving.ownedShards() == Scenario.PARTITIONS);
-        liftHolds();
+        SuspensionRows.liftHolds(database);
         Deadlines.passNow(database, "order-0", "order-1");
         assertCancelled("order-0", "order-1");
       }
@@ -166,13 +167,7 @@ class FewerPartitionsIT {
         .atMost(PATIENCE)
         .until(
             () ->
-                database.count("select count(*) from expiry_hold where lifted_at is null")
-                    == 2L * FEWER * Scenario.PARTITIONS);
-  }
-
-  private void liftHolds() {
-    database.execute(
-        "update expiry_hold set lifted_at = clock_timestamp() where lifted_at is null");
+                database.count(SuspensionRows.HOLDS_IN_FORCE) == 2L * FEWER * Scenario.PARTITIONS);
   }
 
   private void assertCancelled(String... orderIds) {

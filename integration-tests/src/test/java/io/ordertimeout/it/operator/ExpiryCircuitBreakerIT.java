@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.Shop;
+import io.ordertimeout.it.support.SuspensionRows;
 import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
 import java.time.Duration;
 import java.time.Instant;
@@ -194,7 +195,7 @@ class ExpiryCircuitBreakerIT {
   }
 
   private long pauses() {
-    return scenario.database().count("select count(*) from expiry_pause");
+    return scenario.database().count(SuspensionRows.PAUSES);
   }
 
   private long paidOrders() {

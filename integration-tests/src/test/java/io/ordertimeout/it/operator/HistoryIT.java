@@ -46,7 +46,7 @@ class HistoryIT {
           .until(
               () ->
                   scans("shard_outage") > 0
-                      && scans("expiry_pause") >= 4
+                      && scans("suspension") >= 4
                       && scans("operator_action") >= 4);
       assertThat(scans("shard_outage")).isLessThan(orders);
       // What was read once, at the start, may be published after the first look.
@@ -60,13 +60,13 @@ class HistoryIT {
     insertHistory(3, "interval '500 days' + g.i * interval '1 min'");
     database.execute(
         """
-        insert into expiry_pause (placed_by_kind, placed_by, reason, moves_deadlines, began_at, channel)
+        insert into suspension (placed_by_kind, placed_by, reason, moves_deadlines, began_at, channel)
         select 'OPERATOR', 'test', 'in force', true, clock_timestamp() - interval '500 days', 'none'
         """);
     database.execute(
         """
-        insert into expiry_hold (shard, reason, detail, placed_at)
-        select 9, 'LOST_RECORDS', 'in force', clock_timestamp() - interval '500 days'
+        insert into suspension (shard, placed_by_kind, placed_by, reason, moves_deadlines, began_at)
+        select 9, 'SERVICE', 'service', 'in force', false, clock_timestamp() - interval '500 days'
         """);
     try (Service service = scenario.startService("order-timeout.deadline.purge-interval", "1s")) {
       await("purges")
@@ -74,11 +74,7 @@ class HistoryIT {
           .untilAsserted(
               () ->
                   assertThat(rowsByTable())
-                      .containsExactly(
-                          "expiry_hold 2",
-                          "expiry_pause 2",
-                          "operator_action 1",
-                          "shard_outage 1"));
+                      .containsExactly("hold 2", "operator_action 1", "pause 2", "shard_outage 1"));
       assertThat(service.gauge("order.timeout.failing")).isZero();
     }
   }
@@ -95,7 +91,7 @@ class HistoryIT {
       await("the purge of the audit log")
           .atMost(PATIENCE)
           .until(() -> database.count("select count(*) from operator_action") == 0);
-      assertThat(rowsByTable()).contains("expiry_pause 1", "shard_outage 1");
+      assertThat(rowsByTable()).contains("pause 1", "shard_outage 1");
 
       database.execute("delete from order_deadline where order_id = 'from before'");
       await("the purge of the interruptions")
@@ -103,7 +99,7 @@ class HistoryIT {
           .until(
               () ->
                   database.count("select count(*) from shard_outage") == 0
-                      && database.count("select count(*) from expiry_pause") == 0);
+                      && database.count("select count(*) from suspension") == 0);
       assertThat(service.gauge("order.timeout.failing")).isZero();
     }
   }
@@ -127,28 +123,30 @@ class HistoryIT {
             from generate_series(1, %2$d) as g(i)
             """,
             """
-            insert into expiry_pause (
+            insert into suspension (
               placed_by_kind, placed_by, reason, moves_deadlines, began_at, ends_at)
             select 'OPERATOR', 'test', 'test', true, clock_timestamp() - (%1$s) - interval '10 s',
               clock_timestamp() - (%1$s)
             from generate_series(1, %2$d) as g(i)
             """,
             """
-            insert into expiry_hold (shard, reason, detail, placed_at, lifted_at)
-            select 0, 'LOST_RECORDS', 'test', clock_timestamp() - (%1$s), clock_timestamp() - (%1$s)
+            insert into suspension (
+              shard, placed_by_kind, placed_by, reason, moves_deadlines, began_at, ended_at)
+            select 0, 'SERVICE', 'service', 'test', false, clock_timestamp() - (%1$s),
+              clock_timestamp() - (%1$s)
             from generate_series(1, %2$d) as g(i)
             """)) {
       database.execute(statement.formatted(age, rows));
     }
-    database.execute("analyze operator_action, shard_outage, expiry_pause, expiry_hold");
+    database.execute("analyze operator_action, shard_outage, suspension");
   }
 
   private List<String> rowsByTable() {
     return database.query(
         """
         select t || ' ' || n from (
-          select 'expiry_hold' as t, count(*) as n from expiry_hold
-          union all select 'expiry_pause', count(*) from expiry_pause
+          select case when shard is null then 'pause' else 'hold' end as t, count(*) as n
+          from suspension group by 1
           union all select 'operator_action', count(*) from operator_action
           union all select 'shard_outage', count(*) from shard_outage
         ) counts order by t
@@ -160,7 +158,7 @@ class HistoryIT {
     return database.count(
         """
         select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint from pg_stat_user_tables
-        where relname in ('operator_action', 'shard_outage', 'expiry_pause', 'expiry_hold')
+        where relname in ('operator_action', 'shard_outage', 'suspension')
         """);
   }
 

@@ -7,9 +7,10 @@ import io.ordertimeout.it.support.Http;
 import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
-import io.ordertimeout.orders.suspension.ExpiryPauses;
-import io.ordertimeout.orders.suspension.ExpiryPauses.NewPause;
-import io.ordertimeout.orders.suspension.ExpiryPauses.PlacedBy;
+import io.ordertimeout.it.support.SuspensionRows;
+import io.ordertimeout.orders.suspension.NewPause;
+import io.ordertimeout.orders.suspension.Suspension.PlacedBy;
+import io.ordertimeout.orders.suspension.Suspensions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -215,10 +216,7 @@ class PauseIT {
     // are counted, and older than the others.
     String unrelated = service.pause(Map.of("channel", "of no order", "moveDeadlines", false));
     String pause = service.pause(Map.of("channel", "held", "moveDeadlines", false));
-    scenario
-        .database()
-        .execute(
-            "insert into expiry_hold (shard, reason, detail) values (8, 'LOST_RECORDS', 'lost')");
+    SuspensionRows.hold(scenario.database(), 8, "lost");
     plant(7, "held", 6_000, "held", Duration.ofHours(2));
     plant(7, "stuck", 5, "web", Duration.ofHours(1));
     plant(8, "of a held shard", 2, "web", Duration.ofHours(1));
@@ -229,7 +227,7 @@ class PauseIT {
     assertThat(service.gauge("order.timeout.suspended")).isEqualTo(2_000 + 1_995 + 2);
 
     scenario.database().execute("delete from order_deadline where shard >= 7");
-    scenario.database().execute("update expiry_hold set lifted_at = clock_timestamp()");
+    SuspensionRows.liftHolds(scenario.database());
     service.endPause(pause);
     service.endPause(unrelated);
   }
@@ -316,13 +314,13 @@ class PauseIT {
    */
   @Test
   void aPauseOfItsOwnThatIsEndedWithinASecondIsForgotten() {
-    ExpiryPauses pauses = service.bean(ExpiryPauses.class);
+    Suspensions suspensions = service.bean(Suspensions.class);
     for (int round = 0; round < 6; round++) {
-      long pause = pauses.place(BREAKER).orElseThrow().id();
-      pauses.refresh();
+      long pause = suspensions.place(BREAKER).orElseThrow().id();
+      suspensions.refresh();
       long placed = System.nanoTime();
       await().until(() -> System.nanoTime() - placed > Duration.ofMillis(600).toNanos());
-      assertThat(pauses.end(pause, "operator")).isTrue();
+      assertThat(suspensions.end(pause, "operator")).isTrue();
       await("no pause in memory")
           .atMost(Duration.ofSeconds(20))
           .until(() -> service.gauge("order.timeout.expiry.paused") == 0);
@@ -342,7 +340,7 @@ class PauseIT {
         scenario
             .database()
             .query(
-                "select " + column + " from expiry_pause where id = " + pause,
+                "select " + column + " from suspension where id = " + pause,
                 (rs, row) -> rs.getTimestamp(1).toInstant())
             .get(0));
   }

@@ -38,13 +38,7 @@ class ErrorsInLoopsIT {
     POLL("poll", "intake-0"),
     STORING("update intake_position", "intake-0"),
     BACKGROUND(
-        "select",
-        "change-watch",
-        "expiry-holds",
-        "expiry-pauses",
-        "operator-changes",
-        "overdue-orders",
-        "purge"),
+        "select", "change-watch", "operator-changes", "overdue-orders", "purge", "suspensions"),
     CHANGES("md5(", "change-watch");
 
     private final String call;
@@ -121,10 +115,10 @@ class ErrorsInLoopsIT {
     scenario
         .database()
         .execute(
-            "insert into expiry_pause (placed_by_kind, placed_by, reason, moves_deadlines, ends_at)"
+            "insert into suspension (placed_by_kind, placed_by, reason, moves_deadlines, ends_at)"
                 + " values ('OPERATOR', 'test', 'test', false, now() + interval '1 h')");
     awaitPauses(1);
-    scenario.database().execute("update expiry_pause set ended_at = now()");
+    scenario.database().execute("update suspension set ended_at = now()");
     awaitPauses(0);
   }
 

@@ -7,6 +7,7 @@ import io.ordertimeout.it.support.Database;
 import io.ordertimeout.it.support.Http.Answer;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.SuspensionRows;
 import io.ordertimeout.it.traffic.Deadlines;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -37,7 +38,7 @@ class PauseAgainstExpiryIT {
           + " where datname = current_database() and wait_event = 'advisory'";
 
   private static final String WAITING_FOR_THE_PAUSES =
-      "select count(*) from pg_locks where relation = 'expiry_pause'::regclass and not granted";
+      "select count(*) from pg_locks where relation = 'suspension'::regclass and not granted";
 
   private Scenario scenario;
   private Database database;
@@ -113,7 +114,7 @@ class PauseAgainstExpiryIT {
 
       assertThat(refused.status()).as(refused.response().body()).isEqualTo(503);
       assertThat(refused.json().path("detail").asString()).contains("decision", "not placed");
-      assertThat(database.count("select count(*) from expiry_pause")).isZero();
+      assertThat(database.count(SuspensionRows.PAUSES)).isZero();
       assertThat(database.count("select count(*) from operator_action")).isZero();
     }
     scenario.outcomes().awaitCancelled("running");
@@ -133,12 +134,12 @@ class PauseAgainstExpiryIT {
     await("the pause")
         .atMost(PATIENCE)
         .until(() -> service.gauge("order.timeout.expiry.paused", "by", "breaker") == 1);
-    service.endPause(database.text("select id::text from expiry_pause"));
+    service.endPause(database.text("select id::text from suspension"));
     await("all to be cancelled").atMost(PATIENCE).until(() -> database.pending() == 0);
 
     create("few", TOO_MANY - 5);
     await("all to be cancelled").atMost(PATIENCE).until(() -> database.pending() == 0);
-    assertThat(database.count("select count(*) from expiry_pause")).isEqualTo(1);
+    assertThat(database.count(SuspensionRows.PAUSES)).isEqualTo(1);
   }
 
   private void create(String prefix, int count) {

@@ -86,7 +86,7 @@ enum Safeguard {
   /** Stores positions in Postgres in the same transaction as the records. */
   POSTGRES_POSITIONS_WITH_STORE,
   /** Arms due orders again that the decision left pending. */
-  REARMING("as paused", "(\\w\\.)?state = 'PENDING'", "false and $0"),
+  REARMING("as suspended", "(\\w\\.)?state = 'PENDING'", "false and $0"),
   /** Arms orders in the wheel once they are registered. */
   ARMING_OF_REGISTERED,
   /** Loads the pending orders of a shard when it is taken over. */

@@ -221,13 +221,17 @@ class StatementCostIT {
         Scenario.PARTITIONS, from, to);
     database.execute(
         """
-        insert into expiry_pause (
-          channel, placed_by_kind, placed_by, reason, moves_deadlines, began_at, ended_at)
-        select 'web', 'OPERATOR', 'operator', 'drill', true, ended_at - interval '1 s', ended_at
+        insert into suspension (
+          channel, shard, placed_by_kind, placed_by, reason, moves_deadlines, began_at, ended_at)
+        select s.*, ended_at - interval '1 s', ended_at
         from generate_series(?::int, ?::int - 1, 300) as i
         cross join lateral (select now() - make_interval(secs => 10000 + i % 1000) as ended_at) o
+        cross join lateral (
+          values
+            ('web', null, 'OPERATOR', 'operator', 'drill', true),
+            (null, i % ?, 'SERVICE', 'service', 'lost', false)) s
         """,
-        from, to);
+        from, to, Scenario.PARTITIONS);
     database.execute(
         """
         insert into shard_outage (shard, began_at, ended_at)

@@ -35,7 +35,8 @@ final class FilledTables {
 
   /** Their rows are in another table afterwards. */
   private static final Set<String> MOVED =
-      Set.of("published_cancellation", "payment_conflict", "read_back");
+      Set.of(
+          "published_cancellation", "payment_conflict", "read_back", "expiry_pause", "expiry_hold");
 
   /** What no traffic of a few seconds causes. */
   private static final List<String> RARE_ROWS =

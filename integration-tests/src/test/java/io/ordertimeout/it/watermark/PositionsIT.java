@@ -9,6 +9,7 @@ import io.ordertimeout.it.support.KafkaAdmin;
 import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
+import io.ordertimeout.it.support.SuspensionRows;
 import io.ordertimeout.it.support.TopicNames;
 import java.time.Duration;
 import java.util.List;
@@ -154,7 +155,7 @@ class PositionsIT {
       scenario.pay("paid", 0);
       scenario.awaitState("paid", "PAID");
 
-      assertThat(liftHolds()).isEqualTo(1);
+      assertThat(SuspensionRows.liftHolds(database)).isEqualTo(1);
 
       scenario.outcomes().awaitCancelled("unpaid");
       assertThat(service.gauge("order.timeout.expiry.held")).isZero();
@@ -191,7 +192,7 @@ class PositionsIT {
           .atMost(PATIENCE)
           .until(() -> service.gauge("order.timeout.expiry.held") > 0);
 
-      assertThat(database.count("select count(distinct shard) from expiry_hold"))
+      assertThat(database.count("select count(distinct shard) from suspension"))
           .isEqualTo(Scenario.PARTITIONS);
       assertThat(database.pending()).isEqualTo(2);
       assertThat(scenario.outcomes().cancelled()).isEmpty();
@@ -256,7 +257,7 @@ class PositionsIT {
       service.awaitHeldShards(Scenario.PARTITIONS);
       scenario.pay("unpaid", 0);
       scenario.awaitState("unpaid", "PAID");
-      assertThat(liftHolds()).isEqualTo(Scenario.PARTITIONS);
+      assertThat(SuspensionRows.liftHolds(database)).isEqualTo(Scenario.PARTITIONS);
       PublishedEvent wrong = scenario.outcomes().awaitCancelled("paid");
       // Lifting the hold is an operator's decision, because Kafka has lost this payment.
       assertThat(wrong.key()).isEqualTo("paid");
@@ -273,7 +274,7 @@ class PositionsIT {
 
       service.awaitHeldShards(Scenario.PARTITIONS);
       assertThat(scenario.outcomes().cancelled("held")).isEmpty();
-      assertThat(liftHolds()).isEqualTo(Scenario.PARTITIONS);
+      assertThat(SuspensionRows.liftHolds(database)).isEqualTo(Scenario.PARTITIONS);
       scenario.outcomes().awaitCancelled("held");
     }
   }
@@ -287,11 +288,6 @@ class PositionsIT {
       scenario.awaitQuiet();
       assertThat(service.gauge("order.timeout.pending")).isEqualTo(orderIds.length);
     }
-  }
-
-  private int liftHolds() {
-    return database.execute(
-        "update expiry_hold set lifted_at = clock_timestamp() where lifted_at is null");
   }
 
   private void moveOffsets(Map<TopicPartition, Long> offsets) {

@@ -7,7 +7,7 @@ import io.ordertimeout.orders.operator.InvalidRequestException;
 import io.ordertimeout.orders.operator.InvalidRequestException.FieldError;
 import io.ordertimeout.orders.operator.UnknownSubjectException;
 import io.ordertimeout.orders.platform.avro.SchemaRegistryUnavailableException;
-import io.ordertimeout.orders.suspension.PauseNotPlacedException;
+import io.ordertimeout.orders.suspension.SuspensionNotPlacedException;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -90,7 +90,7 @@ class ApiExceptionHandler extends ResponseEntityExceptionHandler {
         "Postgres or Kafka does not answer in time; nothing was changed");
   }
 
-  @ExceptionHandler({PauseNotPlacedException.class, DecisionsUnknownException.class})
+  @ExceptionHandler({SuspensionNotPlacedException.class, DecisionsUnknownException.class})
   ProblemDetail notNow(RuntimeException e) {
     return problem(HttpStatus.SERVICE_UNAVAILABLE, e);
   }

@@ -6,10 +6,11 @@ import io.ordertimeout.orders.operator.ExpiryCommands;
 import io.ordertimeout.orders.operator.OrderSearch;
 import io.ordertimeout.orders.operator.OrderSearch.Total;
 import io.ordertimeout.orders.operator.PauseEffects;
+import io.ordertimeout.orders.operator.status.Hold;
+import io.ordertimeout.orders.operator.status.Pause;
 import io.ordertimeout.orders.order.OrderPages;
-import io.ordertimeout.orders.suspension.ExpiryHolds;
-import io.ordertimeout.orders.suspension.ExpiryPauses;
 import io.ordertimeout.orders.suspension.ParkedOrders;
+import io.ordertimeout.orders.suspension.Suspensions;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
@@ -18,7 +19,6 @@ import jakarta.validation.constraints.NotNull;
 import jakarta.validation.constraints.Size;
 import java.security.Principal;
 import java.time.OffsetDateTime;
-import java.util.Comparator;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -64,26 +64,23 @@ class ExpiryController {
    * @param covers how many pending orders it covers; null if Postgres did not count them in time.
    *     No order at all suggests that the channel is misspelt.
    */
-  record PlacedPause(@JsonUnwrapped ExpiryPauses.Pause pause, @Nullable Total covers) {}
+  record PlacedPause(@JsonUnwrapped Pause pause, @Nullable Total covers) {}
 
   private static final Logger log = LoggerFactory.getLogger(ExpiryController.class);
 
-  private final ExpiryPauses pauses;
-  private final ExpiryHolds holds;
+  private final Suspensions suspensions;
   private final OrderPages pages;
   private final ExpiryCommands commands;
   private final PauseEffects effects;
   private final OrderSearch orders;
 
   ExpiryController(
-      ExpiryPauses pauses,
-      ExpiryHolds holds,
+      Suspensions suspensions,
       OrderPages pages,
       ExpiryCommands commands,
       PauseEffects effects,
       OrderSearch orders) {
-    this.pauses = pauses;
-    this.holds = holds;
+    this.suspensions = suspensions;
     this.pages = pages;
     this.commands = commands;
     this.effects = effects;
@@ -93,11 +90,13 @@ class ExpiryController {
   /** All pauses, whether in force or ended, latest first. */
   @GetMapping("/pauses")
   @Reading
-  Page<ExpiryPauses.Pause> pauses(
+  Page<Pause> pauses(
       @RequestParam(required = false) @Nullable String after,
       @RequestParam(defaultValue = Page.DEFAULT_LIMIT) @Min(1) @Max(Page.MAX_LIMIT) int limit) {
     return Page.of(
-        pauses.latest(Page.number(after, Long.MAX_VALUE), limit + 1),
+        suspensions.latestPauses(Page.number(after, Long.MAX_VALUE), limit + 1).stream()
+            .map(Pause::of)
+            .toList(),
         limit,
         pause -> Long.toString(pause.id()));
   }
@@ -139,7 +138,7 @@ class ExpiryController {
 
   /** Ends a pause of an operator or of the circuit breaker. */
   @PostMapping(path = "/pauses/{id}/end", consumes = MediaType.APPLICATION_JSON_VALUE)
-  ResponseEntity<ExpiryPauses.Pause> resume(
+  ResponseEntity<Pause> resume(
       @PathVariable long id,
       @Valid @RequestBody Reason reason,
       @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
@@ -149,21 +148,21 @@ class ExpiryController {
     return ChangeResponses.of(result, find(result));
   }
 
-  private Optional<ExpiryPauses.Pause> find(ChangeResult result) {
-    return pauses.find(Long.parseLong(result.action().subject()));
+  private Optional<Pause> find(ChangeResult result) {
+    return suspensions.find(Long.parseLong(result.action().subject())).map(Pause::of);
   }
 
   /** The holds in force, in the order of their numbers. */
   @GetMapping("/holds")
   @Reading
-  Page<ExpiryHolds.Hold> holds(
+  Page<Hold> holds(
       @RequestParam(required = false) @Nullable String after,
       @RequestParam(defaultValue = Page.DEFAULT_LIMIT) @Min(1) @Max(Page.MAX_LIMIT) int limit) {
     long last = Page.number(after, 0);
     return Page.of(
-        holds.inForce().stream()
-            .filter(hold -> hold.id() > last)
-            .sorted(Comparator.comparing(ExpiryHolds.Hold::id))
+        suspensions.inForce().stream()
+            .filter(s -> !s.isPause() && s.id() > last)
+            .map(Hold::of)
             .toList(),
         limit,
         hold -> Long.toString(hold.id()));
@@ -171,13 +170,13 @@ class ExpiryController {
 
   /** Lifts the hold of a shard. */
   @PostMapping(path = "/holds/{id}/lift", consumes = MediaType.APPLICATION_JSON_VALUE)
-  ResponseEntity<ExpiryHolds.Hold> lift(
+  ResponseEntity<Hold> lift(
       @PathVariable long id,
       @Valid @RequestBody Reason reason,
       @RequestHeader(name = ChangeResponses.IDEMPOTENCY_KEY, required = false) @Nullable String key,
       Principal user) {
     ChangeResult result = commands.lift(ChangeResponses.requester(user, key), id, reason.reason());
-    return ChangeResponses.of(result, holds.find(id));
+    return ChangeResponses.of(result, suspensions.find(id).filter(s -> !s.isPause()).map(Hold::of));
   }
 
   /**

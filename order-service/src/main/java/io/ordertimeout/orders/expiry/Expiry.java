@@ -52,13 +52,13 @@ public class Expiry implements SmartLifecycle {
   private static final long LOCKED_RETRY_MILLIS = 20;
 
   /**
-   * Delay before a paused order is retried. When pauses end, the owner of the shard arms its due
-   * orders immediately.
+   * Delay before a suspended order is retried. When suspensions end, the owner of the shard arms
+   * its due orders immediately.
    */
-  private static final long PAUSED_RETRY_MILLIS = 30_000;
+  private static final long SUSPENDED_RETRY_MILLIS = 30_000;
 
   /** No order that is due stays in the wheel for longer than this until it is retried. */
-  public static final long LONGEST_RETRY_MILLIS = 2 * PAUSED_RETRY_MILLIS;
+  public static final long LONGEST_RETRY_MILLIS = 2 * SUSPENDED_RETRY_MILLIS;
 
   private static final String CONSEQUENCE =
       "due orders could not be decided; they stay pending and are retried";
@@ -281,15 +281,15 @@ public class Expiry implements SmartLifecycle {
             .mapToLong(
                 order ->
                     Math.max(
-                        now + (order.paused() ? pausedRetryMillis() : soonMillis),
+                        now + (order.suspended() ? suspendedRetryMillis() : soonMillis),
                         order.deadline().toEpochMilli() + 1))
             .toArray();
     attempt.rearm.arm(attempt.shard(), ids, timesMillis, ids.length);
   }
 
-  /** Spread at random, so that millions of paused orders are not retried at the same time. */
-  private static long pausedRetryMillis() {
-    return PAUSED_RETRY_MILLIS + ThreadLocalRandom.current().nextLong(PAUSED_RETRY_MILLIS);
+  /** Spread at random, so that millions of suspended orders are not retried at the same time. */
+  private static long suspendedRetryMillis() {
+    return SUSPENDED_RETRY_MILLIS + ThreadLocalRandom.current().nextLong(SUSPENDED_RETRY_MILLIS);
   }
 
   @Override

@@ -11,10 +11,10 @@ import io.ordertimeout.orders.platform.monitoring.ActivityCounters.Counts;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
-import io.ordertimeout.orders.suspension.ExpiryPauses;
-import io.ordertimeout.orders.suspension.ExpiryPauses.NewPause;
-import io.ordertimeout.orders.suspension.ExpiryPauses.Pause;
-import io.ordertimeout.orders.suspension.ExpiryPauses.PlacedBy;
+import io.ordertimeout.orders.suspension.NewPause;
+import io.ordertimeout.orders.suspension.Suspension;
+import io.ordertimeout.orders.suspension.Suspension.PlacedBy;
+import io.ordertimeout.orders.suspension.Suspensions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -47,7 +47,7 @@ class ExpiryCircuitBreaker {
   private static final String NAME = "breaker";
 
   private final ActivityCounters activity;
-  private final ExpiryPauses pauses;
+  private final Suspensions suspensions;
   private final AuditLog audit;
   private final TransactionTemplate transactions;
   private final DatabaseClock clock;
@@ -69,7 +69,7 @@ class ExpiryCircuitBreaker {
 
   ExpiryCircuitBreaker(
       ActivityCounters activity,
-      ExpiryPauses pauses,
+      Suspensions suspensions,
       AuditLog audit,
       TransactionTemplate transactions,
       DatabaseClock clock,
@@ -77,13 +77,13 @@ class ExpiryCircuitBreaker {
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
     this.activity = activity;
-    this.pauses = pauses;
+    this.suspensions = suspensions;
     this.audit = audit;
     this.transactions = transactions;
     this.clock = clock;
     this.step = steps.step("circuit-breaker");
     this.settings = properties.breaker();
-    pauses.onChange(this::pausesChanged);
+    suspensions.onChange(this::suspensionsChanged);
     // The window begins with the clock, which is set before the first record is read.
     clock.onChange(this::sample);
     Gauge.builder("order.timeout.breaker.ratio", this, ExpiryCircuitBreaker::ratio)
@@ -120,8 +120,8 @@ class ExpiryCircuitBreaker {
     Boolean placed =
         transactions.execute(
             status -> {
-              Optional<Pause> pause =
-                  pauses.place(
+              Optional<Suspension> pause =
+                  suspensions.place(
                       new NewPause(
                           null, PlacedBy.BREAKER, NAME, reason, settings.moveDeadlines(), null));
               pause.ifPresent(
@@ -130,7 +130,7 @@ class ExpiryCircuitBreaker {
             });
     if (Boolean.TRUE.equals(placed)) {
       log.error("Expiry is paused until an operator ends the pause: {}", reason);
-      pauses.refresh();
+      suspensions.refresh();
     }
   }
 
@@ -204,8 +204,8 @@ class ExpiryCircuitBreaker {
     }
   }
 
-  private synchronized void pausesChanged() {
-    boolean now = pauses.isAllPaused();
+  private synchronized void suspensionsChanged() {
+    boolean now = suspensions.isAllPaused();
     if (paused && !now) {
       // The operator who ended the pause knows what it held back, so the window starts over.
       samples.clear();

@@ -8,7 +8,7 @@ import io.ordertimeout.orders.platform.kafka.TopicLayoutChangedException;
 import io.ordertimeout.orders.position.Position;
 import io.ordertimeout.orders.position.StoredPositions;
 import io.ordertimeout.orders.position.StoredPositions.Snapshot;
-import io.ordertimeout.orders.suspension.ExpiryHolds;
+import io.ordertimeout.orders.suspension.Suspensions;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -51,7 +51,7 @@ class StartingPositions {
   private final Map<TopicPartition, Long> divergences = new ConcurrentHashMap<>();
 
   private final StoredPositions positions;
-  private final ExpiryHolds holds;
+  private final Suspensions suspensions;
   private final InputTopics inputTopics;
   private final PartitionCounts partitionCounts;
   private final PartitionLeaders leaders;
@@ -60,14 +60,14 @@ class StartingPositions {
 
   StartingPositions(
       StoredPositions positions,
-      ExpiryHolds holds,
+      Suspensions suspensions,
       InputTopics inputTopics,
       PartitionCounts partitionCounts,
       PartitionLeaders leaders,
       TransactionTemplate transactions,
       OrderTimeoutProperties properties) {
     this.positions = positions;
-    this.holds = holds;
+    this.suspensions = suspensions;
     this.inputTopics = inputTopics;
     this.partitionCounts = partitionCounts;
     this.leaders = leaders;
@@ -236,7 +236,7 @@ class StartingPositions {
     if (!topics.settles(partition.topic())) {
       log.error("{}: {}. Orders created by the lost records are not watched", partition, loss);
     } else {
-      holds.placeForLostRecords(
+      suspensions.holdForLostRecords(
           partitionCounts.shardsSettledIn(partition.partition()), partition + ": " + loss);
     }
   }

@@ -2,12 +2,13 @@ package io.ordertimeout.orders.operator;
 
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
 import io.ordertimeout.orders.operator.AuditedChange.Effect;
+import io.ordertimeout.orders.operator.status.Hold;
+import io.ordertimeout.orders.operator.status.Pause;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
-import io.ordertimeout.orders.suspension.ExpiryHolds;
-import io.ordertimeout.orders.suspension.ExpiryPauses;
-import io.ordertimeout.orders.suspension.ExpiryPauses.NewPause;
-import io.ordertimeout.orders.suspension.ExpiryPauses.Pause;
-import io.ordertimeout.orders.suspension.ExpiryPauses.PlacedBy;
+import io.ordertimeout.orders.suspension.NewPause;
+import io.ordertimeout.orders.suspension.Suspension;
+import io.ordertimeout.orders.suspension.Suspension.PlacedBy;
+import io.ordertimeout.orders.suspension.Suspensions;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -28,15 +29,12 @@ public class ExpiryCommands {
   /** How far ahead the end of a pause may be. */
   private static final Duration LONGEST_PAUSE = Duration.ofDays(365);
 
-  private final ExpiryPauses pauses;
-  private final ExpiryHolds holds;
+  private final Suspensions suspensions;
   private final AuditedChange change;
   private final DatabaseClock clock;
 
-  ExpiryCommands(
-      ExpiryPauses pauses, ExpiryHolds holds, AuditedChange change, DatabaseClock clock) {
-    this.pauses = pauses;
-    this.holds = holds;
+  ExpiryCommands(Suspensions suspensions, AuditedChange change, DatabaseClock clock) {
+    this.suspensions = suspensions;
     this.change = change;
     this.clock = clock;
   }
@@ -72,12 +70,12 @@ public class ExpiryCommands {
           NewPause wanted =
               new NewPause(
                   channel, PlacedBy.OPERATOR, requester.name(), reason, moveDeadlines, endsAt);
-          Optional<Pause> same =
-              pauses.inForce().stream().filter(pause -> isSame(pause, wanted)).findFirst();
+          Optional<Suspension> same =
+              suspensions.inForce().stream().filter(s -> isSame(s, wanted)).findFirst();
           if (same.isPresent()) {
             return Effect.unchanged(Long.toString(same.get().id()));
           }
-          Pause placed = pauses.place(wanted).orElseThrow();
+          Pause placed = Pause.of(suspensions.place(wanted).orElseThrow());
           return Effect.changed(Long.toString(placed.id()), null, placed);
         });
   }
@@ -95,11 +93,12 @@ public class ExpiryCommands {
     }
   }
 
-  private static boolean isSame(Pause pause, NewPause wanted) {
-    return pause.placedBy().equals(wanted.placedBy())
+  private static boolean isSame(Suspension pause, NewPause wanted) {
+    return pause.isPause()
+        && pause.placedBy().equals(wanted.placedBy())
         && pause.placedByKind() == wanted.placedByKind()
         && Objects.equals(pause.channel(), wanted.channel())
-        && pause.moveDeadlines() == wanted.moveDeadlines()
+        && pause.movesDeadlines() == wanted.movesDeadlines()
         && Objects.equals(pause.endsAt(), wanted.endsAt());
   }
 
@@ -114,18 +113,20 @@ public class ExpiryCommands {
     return change.make(
         requester.request(Kind.RESUME_EXPIRY, reason, Map.of("pause", id)),
         () -> {
-          Pause pause =
-              pauses
+          Suspension pause =
+              suspensions
                   .find(id)
+                  .filter(Suspension::isPause)
                   .orElseThrow(() -> new UnknownSubjectException("there is no pause " + id));
           if (pause.endedAt() != null) {
             return Effect.unchanged(subject);
           }
-          if (!pauses.end(id, requester.name())) {
+          if (!suspensions.end(id, requester.name())) {
             throw new ImpossibleChangeException(
                 "pause %d has already ended by itself, at %s".formatted(id, pause.endsAt()));
           }
-          return Effect.changed(subject, pause, pauses.find(id).orElseThrow());
+          return Effect.changed(
+              subject, Pause.of(pause), Pause.of(suspensions.find(id).orElseThrow()));
         });
   }
 
@@ -139,14 +140,16 @@ public class ExpiryCommands {
     return change.make(
         requester.request(Kind.LIFT_HOLD, reason, Map.of("hold", id)),
         () -> {
-          ExpiryHolds.Hold hold =
-              holds
+          Suspension hold =
+              suspensions
                   .find(id)
+                  .filter(s -> !s.isPause())
                   .orElseThrow(() -> new UnknownSubjectException("there is no hold " + id));
-          if (!holds.lift(id)) {
+          if (!suspensions.end(id, requester.name())) {
             return Effect.unchanged(subject);
           }
-          return Effect.changed(subject, hold, holds.find(id).orElseThrow());
+          return Effect.changed(
+              subject, Hold.of(hold), Hold.of(suspensions.find(id).orElseThrow()));
         });
   }
 }

@@ -5,9 +5,9 @@ import io.ordertimeout.orders.operator.status.InstanceReports;
 import io.ordertimeout.orders.order.OrderState;
 import io.ordertimeout.orders.order.OrderView;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
-import io.ordertimeout.orders.suspension.ExpiryHolds;
-import io.ordertimeout.orders.suspension.ExpiryPauses;
 import io.ordertimeout.orders.suspension.ParkedOrders;
+import io.ordertimeout.orders.suspension.Suspension;
+import io.ordertimeout.orders.suspension.Suspensions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -21,22 +21,19 @@ import org.springframework.stereotype.Component;
 class OrderBlockers {
 
   private final ParkedOrders parked;
-  private final ExpiryPauses pauses;
-  private final ExpiryHolds holds;
+  private final Suspensions suspensions;
   private final InstanceReports reports;
   private final DatabaseClock clock;
   private final Duration settlementGrace;
 
   OrderBlockers(
       ParkedOrders parked,
-      ExpiryPauses pauses,
-      ExpiryHolds holds,
+      Suspensions suspensions,
       InstanceReports reports,
       DatabaseClock clock,
       OrderTimeoutProperties properties) {
     this.parked = parked;
-    this.pauses = pauses;
-    this.holds = holds;
+    this.suspensions = suspensions;
     this.reports = reports;
     this.clock = clock;
     this.settlementGrace = properties.expiry().settlementGrace();
@@ -55,17 +52,7 @@ class OrderBlockers {
     parked
         .find(order.orderId())
         .ifPresent(p -> blockers.add(new OrderBlocker.Parked(p.reason(), p.parkedAt())));
-    pauses
-        .holding(order.channel())
-        .forEach(
-            p ->
-                blockers.add(
-                    new OrderBlocker.Paused(
-                        p.id(), p.channel(), p.placedBy(), p.reason(), p.endsAt())));
-    holds.inForce().stream()
-        .filter(hold -> hold.shard() == order.shard())
-        .forEach(
-            hold -> blockers.add(new OrderBlocker.Held(hold.id(), hold.shard(), hold.detail())));
+    suspensions.concerning(order.channel(), order.shard()).forEach(s -> blockers.add(blocker(s)));
     Optional<String> owner = reports.ownerOf(order.shard());
     if (owner.isEmpty()) {
       blockers.add(new OrderBlocker.UnownedShard(order.shard()));
@@ -73,5 +60,12 @@ class OrderBlockers {
       blockers.add(new OrderBlocker.Watermark(order.shard(), owner.get()));
     }
     return blockers;
+  }
+
+  private static OrderBlocker blocker(Suspension by) {
+    Integer shard = by.shard();
+    return shard == null
+        ? new OrderBlocker.Paused(by.id(), by.channel(), by.placedBy(), by.reason(), by.endsAt())
+        : new OrderBlocker.Held(by.id(), shard, by.reason());
   }
 }

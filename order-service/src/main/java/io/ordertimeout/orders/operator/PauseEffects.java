@@ -6,8 +6,8 @@ import io.ordertimeout.orders.operator.status.Overview.Counted;
 import io.ordertimeout.orders.order.PastDueOrders;
 import io.ordertimeout.orders.order.PastDueOrders.EndOfPause;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
-import io.ordertimeout.orders.suspension.ExpiryPauses;
-import io.ordertimeout.orders.suspension.ExpiryPauses.Pause;
+import io.ordertimeout.orders.suspension.Suspension;
+import io.ordertimeout.orders.suspension.Suspensions;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -30,19 +30,19 @@ public class PauseEffects {
   public record Effect(
       Counted cancelled, Counted moved, Counted suspended, @Nullable Long maxPerSecond) {}
 
-  private final ExpiryPauses pauses;
+  private final Suspensions suspensions;
   private final PastDueOrders pastDue;
   private final InstanceReports reports;
   private final DatabaseClock clock;
   private final long maxRate;
 
   PauseEffects(
-      ExpiryPauses pauses,
+      Suspensions suspensions,
       PastDueOrders pastDue,
       InstanceReports reports,
       DatabaseClock clock,
       OrderTimeoutProperties properties) {
-    this.pauses = pauses;
+    this.suspensions = suspensions;
     this.pastDue = pastDue;
     this.reports = reports;
     this.clock = clock;
@@ -56,8 +56,11 @@ public class PauseEffects {
    * @throws ImpossibleChangeException if it has ended
    */
   public Effect ofEnding(long id) {
-    Pause pause =
-        pauses.find(id).orElseThrow(() -> new UnknownSubjectException("there is no pause " + id));
+    Suspension pause =
+        suspensions
+            .find(id)
+            .filter(Suspension::isPause)
+            .orElseThrow(() -> new UnknownSubjectException("there is no pause " + id));
     Instant end = pause.endedAt() == null ? pause.endsAt() : pause.endedAt();
     if (end != null && !end.isAfter(clock.readExact())) {
       throw new ImpossibleChangeException("pause %d has ended, at %s".formatted(id, end));

@@ -1,6 +1,6 @@
 package io.ordertimeout.orders.order;
 
-import io.ordertimeout.orders.suspension.ExpiryPauses;
+import io.ordertimeout.orders.suspension.SuspensionConditions;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -29,18 +29,18 @@ public class CancellationShares {
   /** How many orders of each minute are read. */
   private static final int SAMPLE = 100;
 
-  // By the index for the purge. Orders of channels that are paused are not cancelled for now, and
+  // By the index for the purge. Orders that a suspension concerns are not cancelled for now, and
   // would make all others look safer.
   private static final String SHARES =
       """
-      with paused as materialized (%s), sample as materialized (
-        select o.state = 'CANCELLED' as cancelled,
-          case when o.state = 'CANCELLED' then 0
-            else extract(epoch from o.deadline - o.decided_at) end as least_left,
-          extract(epoch from o.deadline - greatest(o.created_at, o.registered_at)) as most_left
+      with in_force as materialized (%s), sample as materialized (
+        select d.state = 'CANCELLED' as cancelled,
+          case when d.state = 'CANCELLED' then 0
+            else extract(epoch from d.deadline - d.decided_at) end as least_left,
+          extract(epoch from d.deadline - greatest(d.created_at, d.registered_at)) as most_left
         from generate_series(0, 59) as m(minute)
         cross join lateral (
-          select d.state, d.decided_by, d.channel, d.deadline, d.decided_at, d.created_at,
+          select d.state, d.decided_by, d.channel, d.shard, d.deadline, d.decided_at, d.created_at,
             d.registered_at
           from order_deadline d
           where d.state <> 'PENDING' and d.deadline is not null
@@ -50,9 +50,9 @@ public class CancellationShares {
               < now() - make_interval(mins => m.minute)
           order by greatest(d.decided_at, d.deadline, d.latest_deadline)
           limit :sample
-        ) o
-        where o.decided_by <> 'STALE'
-          and not exists (select from paused p where p.channel is null or p.channel = o.channel)
+        ) d
+        where d.decided_by <> 'STALE'
+          and not exists (select from in_force s where %s)
       )
       select count(*) filter (where seconds > 0) as orders,
         sum(seconds) filter (where cancelled) / nullif(sum(seconds), 0) as cancelled
@@ -65,7 +65,7 @@ public class CancellationShares {
       group by number
       order by number
       """
-          .formatted(ExpiryPauses.PAUSED_CHANNELS);
+          .formatted(SuspensionConditions.IN_FORCE, SuspensionConditions.CONCERNS);
 
   private final JdbcClient client;
 

@@ -9,11 +9,10 @@ import io.ordertimeout.orders.platform.kafka.PartitionCounts;
 import io.ordertimeout.orders.position.ReadBackState;
 import io.ordertimeout.orders.position.ReflectedServer;
 import io.ordertimeout.orders.position.StoredPositions;
-import io.ordertimeout.orders.suspension.ExpiryHolds;
-import io.ordertimeout.orders.suspension.ExpiryPauses;
 import io.ordertimeout.orders.suspension.Interruptions;
 import io.ordertimeout.orders.suspension.ParkedOrders;
 import io.ordertimeout.orders.suspension.ShardHeartbeats;
+import io.ordertimeout.orders.suspension.SuspensionConditions;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +27,7 @@ import org.springframework.stereotype.Repository;
  * and by the payment watermark, the positions that Postgres itself contains have reached the ends
  * of the watermark, which are those of all partitions if an order and its payment may be in
  * different ones, everything that was published is reflected in Postgres, the order is neither
- * parked, held nor paused, and no interruption is left by which its deadline has to move. What an
+ * parked nor suspended, and no interruption is left by which its deadline has to move. What an
  * instance remembers may be outdated, or ahead of a Postgres that has lost commits; the statement
  * is neither. Thread-safe.
  */
@@ -40,9 +39,9 @@ public class DueOrderDecision {
    *
    * @param id the row's id
    * @param deadline its payment deadline
-   * @param paused whether a pause holds it
+   * @param suspended whether a suspension concerns it
    */
-  public record LeftPending(long id, Instant deadline, boolean paused) {}
+  public record LeftPending(long id, Instant deadline, boolean suspended) {}
 
   private static final String PENDING = PendingOrders.GIVEN + " and " + PendingOrders.IS_PENDING;
 
@@ -79,8 +78,8 @@ public class DueOrderDecision {
               PartitionCounts.ENDS_SUFFICE,
               ReadBackState.IS_REFLECTED,
               ParkedOrders.NOT_PARKED,
-              ExpiryHolds.NOT_HELD,
-              ExpiryPauses.NONE_BEING_PLACED + " and " + ExpiryPauses.NOT_PAUSED,
+              SuspensionConditions.NONE_BEING_PLACED,
+              SuspensionConditions.NOT_SUSPENDED,
               Interruptions.NONE_LEFT,
               ShardHeartbeats.IS_ALIVE,
               PendingOrders.IS_PENDING,
@@ -105,15 +104,15 @@ public class DueOrderDecision {
       """
           .formatted(
               PENDING,
-              ExpiryPauses.NOT_PAUSED,
+              SuspensionConditions.NOT_SUSPENDED,
               Interruptions.NONE_SINCE,
               Interruptions.STILL_TO_APPLY);
 
   private static final String LEFT_PENDING =
       """
-      select id, deadline, %s as paused from order_deadline d where %s and %s
+      select id, deadline, %s as suspended from order_deadline d where %s and %s
       """
-          .formatted(ExpiryPauses.PAUSED, PENDING, ParkedOrders.NOT_PARKED);
+          .formatted(SuspensionConditions.IS_SUSPENDED, PENDING, ParkedOrders.NOT_PARKED);
 
   private static final String ORDER_ID =
       "select order_id from order_deadline where id = ? and shard = ?";
@@ -204,7 +203,9 @@ public class DueOrderDecision {
         .query(
             (row, number) ->
                 new LeftPending(
-                    row.getLong("id"), requiredInstant(row, "deadline"), row.getBoolean("paused")))
+                    row.getLong("id"),
+                    requiredInstant(row, "deadline"),
+                    row.getBoolean("suspended")))
         .list();
   }
 

@@ -4,9 +4,8 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.audit.AuditLog;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.platform.postgres.Purgeable;
-import io.ordertimeout.orders.suspension.ExpiryHolds;
-import io.ordertimeout.orders.suspension.ExpiryPauses;
 import io.ordertimeout.orders.suspension.ShardHeartbeats;
+import io.ordertimeout.orders.suspension.Suspensions;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -51,8 +50,7 @@ class HistoryPurge implements Purgeable {
 
   private final JdbcClient client;
   private final AuditLog audit;
-  private final ExpiryPauses pauses;
-  private final ExpiryHolds holds;
+  private final Suspensions suspensions;
   private final ShardHeartbeats heartbeats;
   private final DatabaseClock clock;
   private final Duration retention;
@@ -61,15 +59,13 @@ class HistoryPurge implements Purgeable {
   HistoryPurge(
       JdbcClient client,
       AuditLog audit,
-      ExpiryPauses pauses,
-      ExpiryHolds holds,
+      Suspensions suspensions,
       ShardHeartbeats heartbeats,
       DatabaseClock clock,
       OrderTimeoutProperties properties) {
     this.client = client;
     this.audit = audit;
-    this.pauses = pauses;
-    this.holds = holds;
+    this.suspensions = suspensions;
     this.heartbeats = heartbeats;
     this.clock = clock;
     this.retention = properties.audit().retention();
@@ -82,8 +78,7 @@ class HistoryPurge implements Purgeable {
     Instant unneeded = earliest(before, earliestDeadline().minus(longestWait));
     int purged =
         Purgeable.inBatches(limit -> audit.purge(before, limit))
-            + Purgeable.inBatches(limit -> holds.purge(before, limit))
-            + Purgeable.inBatches(limit -> pauses.purge(unneeded, limit))
+            + Purgeable.inBatches(limit -> suspensions.purge(unneeded, limit))
             + Purgeable.inBatches(limit -> heartbeats.purgeOutages(unneeded, limit));
     if (purged > 0) {
       log.info("Purged {} audited actions, pauses, holds and outages", purged);

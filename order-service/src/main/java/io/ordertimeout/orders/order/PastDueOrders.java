@@ -3,9 +3,8 @@ package io.ordertimeout.orders.order;
 import static io.ordertimeout.orders.platform.postgres.ResultSets.instant;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.suspension.ExpiryHolds;
-import io.ordertimeout.orders.suspension.ExpiryPauses;
 import io.ordertimeout.orders.suspension.ParkedOrders;
+import io.ordertimeout.orders.suspension.SuspensionConditions;
 import java.math.BigDecimal;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -63,36 +62,28 @@ public class PastDueOrders {
       """
           .formatted(window("asc"), window("desc"));
 
-  private static final String IN_HELD_SHARD = "exists (select from held h where h.shard = d.shard)";
-
-  private static final String IN_PAUSED_CHANNEL =
-      "exists (select from paused p where p.channel is null or p.channel = d.channel)";
+  private static final String IS_SUSPENDED =
+      "exists (select from in_force s where %s)".formatted(SuspensionConditions.CONCERNS);
 
   // Costs nothing while nothing is suspended.
   private static final String SUSPENDED =
       """
-      with paused as materialized (%s), held as materialized (%s), past_due as (
+      with in_force as materialized (%s), past_due as (
         select 'SUSPENDED' as fate, d.currency, d.amount, d.deadline, d.incomplete
         from %s
-        where (exists (select from paused) or exists (select from held)) and (%s or %s) and %s
+        where exists (select from in_force) and %s and %s
       )
       """
           .formatted(
-              ExpiryPauses.PAUSED_CHANNELS,
-              ExpiryHolds.HELD_SHARDS,
-              PAST_DUE,
-              IN_HELD_SHARD,
-              IN_PAUSED_CHANNEL,
-              ParkedOrders.NOT_PARKED);
+              SuspensionConditions.IN_FORCE, PAST_DUE, IS_SUSPENDED, ParkedOrders.NOT_PARKED);
 
   // An order that was due before the pause began had its whole time; its deadline does not move.
   private static final String END_OF_PAUSE =
       """
-      with ended as materialized (%s), paused as materialized (%s), held as materialized (%s),
-      past_due as (
+      with ended as materialized (%s), in_force as materialized (%s), past_due as (
         select
           case
-            when %s or %s then 'SUSPENDED'
+            when %s then 'SUSPENDED'
             when e.moves_deadlines and e.began_at < d.deadline then 'MOVED'
             else 'CANCELLED'
           end as fate,
@@ -107,11 +98,9 @@ public class PastDueOrders {
       )
       """
           .formatted(
-              ExpiryPauses.PAUSE,
-              ExpiryPauses.OTHER_PAUSED_CHANNELS,
-              ExpiryHolds.HELD_SHARDS,
-              IN_HELD_SHARD,
-              IN_PAUSED_CHANNEL,
+              SuspensionConditions.PAUSE,
+              SuspensionConditions.OTHERS_IN_FORCE,
+              IS_SUSPENDED,
               PAST_DUE,
               ParkedOrders.NOT_PARKED);
 

@@ -1,8 +1,7 @@
 package io.ordertimeout.orders.order;
 
-import io.ordertimeout.orders.suspension.ExpiryHolds;
-import io.ordertimeout.orders.suspension.ExpiryPauses;
 import io.ordertimeout.orders.suspension.ParkedOrders;
+import io.ordertimeout.orders.suspension.SuspensionConditions;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Collection;
@@ -50,7 +49,7 @@ public class PendingOrderStatistics {
   // rows.
   private static final String EXCEPTIONS =
       """
-      with paused as materialized (%s), held as materialized (%s)
+      with in_force as materialized (%s)
       select count(*) as overdue,
         (
           select count(*) from (%s) p
@@ -65,16 +64,15 @@ public class PendingOrderStatistics {
         0, (select max(shard) from order_deadline where state = 'PENDING')) as s(shard)
       cross join lateral (%s union %s) d
       where %s
-        and not exists (select from held where held.shard = d.shard)
-        and not exists (select from paused p where p.channel is null or p.channel = d.channel)
+        and not exists (select from in_force s where %s)
       """
           .formatted(
-              ExpiryPauses.PAUSED_CHANNELS,
-              ExpiryHolds.HELD_SHARDS,
+              SuspensionConditions.IN_FORCE,
               ParkedOrders.FIRST_AND_LAST,
               window("asc"),
               window("desc"),
-              ParkedOrders.NOT_PARKED);
+              ParkedOrders.NOT_PARKED,
+              SuspensionConditions.CONCERNS);
 
   private static String window(String direction) {
     return """
@@ -110,7 +108,7 @@ public class PendingOrderStatistics {
       from due
       group by minute, sampled, held, channel, currency
       """
-          .formatted(ExpiryHolds.HELD_SHARDS);
+          .formatted(SuspensionConditions.HELD_SHARDS);
 
   private final JdbcClient client;
 

@@ -7,7 +7,7 @@ import io.ordertimeout.orders.platform.kafka.TopicLayoutChangedException;
 import io.ordertimeout.orders.position.Position;
 import io.ordertimeout.orders.position.ReadBackState;
 import io.ordertimeout.orders.position.ReadBackState.State;
-import io.ordertimeout.orders.suspension.ExpiryHolds;
+import io.ordertimeout.orders.suspension.Suspensions;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -49,7 +49,7 @@ class PublishedTopics {
   private final Admin admin;
   private final KafkaConsumers consumers;
   private final ReadBackState state;
-  private final ExpiryHolds holds;
+  private final Suspensions suspensions;
   private final InputTopics inputTopics;
   private final TransactionTemplate transactions;
   private final List<String> names;
@@ -58,14 +58,14 @@ class PublishedTopics {
       Admin admin,
       KafkaConsumers consumers,
       ReadBackState state,
-      ExpiryHolds holds,
+      Suspensions suspensions,
       InputTopics inputTopics,
       TransactionTemplate transactions,
       OrderTimeoutProperties properties) {
     this.admin = admin;
     this.consumers = consumers;
     this.state = state;
-    this.holds = holds;
+    this.suspensions = suspensions;
     this.inputTopics = inputTopics;
     this.transactions = transactions;
     this.names = List.of(properties.topics().cancelled(), properties.topics().conflict());
@@ -186,7 +186,7 @@ class PublishedTopics {
     }
     transactions.executeWithoutResult(
         status -> {
-          holds.placeForLostRecords(
+          suspensions.holdForLostRecords(
               IntStream.range(0, layout.shards()).boxed().toList(),
               partition
                   + ": "

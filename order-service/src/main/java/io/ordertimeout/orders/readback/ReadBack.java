@@ -15,7 +15,7 @@ import io.ordertimeout.orders.position.PositionsChangedException;
 import io.ordertimeout.orders.position.ReadBackState;
 import io.ordertimeout.orders.position.ReflectedServer;
 import io.ordertimeout.orders.relay.OutboxRelay;
-import io.ordertimeout.orders.suspension.LostSuspensions;
+import io.ordertimeout.orders.suspension.Suspensions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -81,7 +81,7 @@ public class ReadBack extends BackgroundLoop {
   private final PublishedTopics topics;
   private final ReadBackState state;
   private final LostDecisions lostDecisions;
-  private final LostSuspensions lostSuspensions;
+  private final Suspensions suspensions;
   private final OutboxRelay relay;
   private final TransactionTemplate transactions;
   private final StepHealth step;
@@ -103,7 +103,7 @@ public class ReadBack extends BackgroundLoop {
       PublishedTopics topics,
       ReadBackState state,
       LostDecisions lostDecisions,
-      LostSuspensions lostSuspensions,
+      Suspensions suspensions,
       OutboxRelay relay,
       TransactionTemplate transactions,
       StepHealthRegistry steps,
@@ -118,7 +118,7 @@ public class ReadBack extends BackgroundLoop {
     this.topics = topics;
     this.state = state;
     this.lostDecisions = lostDecisions;
-    this.lostSuspensions = lostSuspensions;
+    this.suspensions = suspensions;
     this.relay = relay;
     this.transactions = transactions;
     this.step = steps.step("read-back");
@@ -248,7 +248,7 @@ public class ReadBack extends BackgroundLoop {
         awaitOwnPublications();
         from = open();
       }
-      lostSuspensions.placeAgain();
+      suspensions.refresh();
     }
     long records = 0;
     Map<TopicPartition, Throwable> failures = new HashMap<>();

@@ -13,7 +13,7 @@ import io.ordertimeout.orders.platform.monitoring.DecisionDelayMetrics;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.platform.tracing.OrderSpan;
 import io.ordertimeout.orders.platform.tracing.OrderTraces;
-import io.ordertimeout.orders.suspension.ExpiryPauses;
+import io.ordertimeout.orders.suspension.Suspensions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -35,7 +35,7 @@ class EventPublisher {
   private final OrderTraces traces;
   private final OrderTimeoutProperties.Topics topics;
   private final Duration settlementGrace;
-  private final ExpiryPauses pauses;
+  private final Suspensions suspensions;
   private final Timer lateness;
   private final Timer latenessAfterPause;
 
@@ -46,7 +46,7 @@ class EventPublisher {
       ActivityCounters activity,
       DecisionDelayMetrics delays,
       OrderTraces traces,
-      ExpiryPauses pauses,
+      Suspensions suspensions,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
     this.serializer = serializer;
@@ -55,7 +55,7 @@ class EventPublisher {
     this.activity = activity;
     this.delays = delays;
     this.traces = traces;
-    this.pauses = pauses;
+    this.suspensions = suspensions;
     this.topics = properties.topics();
     this.settlementGrace = properties.expiry().settlementGrace();
     this.lateness = lateness(false, meters);
@@ -140,7 +140,7 @@ class EventPublisher {
       Instant due = cancelled.deadline().plus(settlementGrace);
       Duration late = Duration.between(due, now);
       delays.publish(Duration.between(cancelled.envelope().writtenAt(), now));
-      if (pauses.mayHaveDelayed(due, cancelled.cancelledAt())) {
+      if (suspensions.mayHaveDelayed(due, cancelled.cancelledAt())) {
         latenessAfterPause.record(late);
       } else {
         lateness.record(late);

@@ -14,7 +14,7 @@ import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.CachedRead;
 import io.ordertimeout.orders.platform.postgres.ChangeDetector;
 import io.ordertimeout.orders.platform.postgres.SchemaMigration;
-import io.ordertimeout.orders.suspension.ExpiryPauses;
+import io.ordertimeout.orders.suspension.Suspensions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -30,7 +30,7 @@ import org.springframework.stereotype.Component;
 
 /**
  * Updates the wheels after operators have changed orders on any instance, and arms the orders that
- * came due during a pause once it ends.
+ * came due during a pause or hold once it ends.
  *
  * <p>The audit log is read whenever it has changed, behind the last action that was read. Actions
  * become visible a little out of order, so the last minute is read again for actions that were not
@@ -53,7 +53,7 @@ class OperatorChangeListener {
   private final SchemaMigration schema;
   private final StepHealth health;
   private final CachedRead watched;
-  private final AtomicBoolean pausesChanged = new AtomicBoolean();
+  private final AtomicBoolean suspensionsChanged = new AtomicBoolean();
 
   /** The id of the last action that was read; beyond all ids before the first reading. */
   private long lastRead = Long.MAX_VALUE;
@@ -65,7 +65,7 @@ class OperatorChangeListener {
       AuditLog audit,
       PendingOrders orders,
       Shards shards,
-      ExpiryPauses pauses,
+      Suspensions suspensions,
       SchemaMigration schema,
       StepHealthRegistry registry,
       ChangeDetector changes) {
@@ -75,7 +75,7 @@ class OperatorChangeListener {
     this.schema = schema;
     this.health = registry.step("operator-changes");
     this.watched = changes.watch(AuditLog.FINGERPRINT);
-    pauses.onChange(() -> pausesChanged.set(true));
+    suspensions.onChange(() -> suspensionsChanged.set(true));
   }
 
   @Scheduled(fixedDelay = 500)
@@ -85,12 +85,12 @@ class OperatorChangeListener {
     }
     try {
       watched.readIfChanged(this::updateChanged);
-      if (pausesChanged.getAndSet(false)) {
+      if (suspensionsChanged.getAndSet(false)) {
         armDue();
       }
       health.succeeded();
     } catch (RuntimeException | Error e) {
-      pausesChanged.set(true);
+      suspensionsChanged.set(true);
       health.failed("changes by operators take effect only when their orders are due", e);
     }
   }
@@ -133,7 +133,9 @@ class OperatorChangeListener {
     shards.disarm(changed.stream().filter(c -> !c.isPending()).map(Changed::order).toList());
   }
 
-  /** Orders that were held by the pause of a channel are in the wheel for a later attempt. */
+  /**
+   * Orders that a suspension has kept from being cancelled are in the wheel for a later attempt.
+   */
   private void armDue() {
     for (int shard : shards.owned()) {
       Cursor cursor = null;

@@ -12,7 +12,7 @@ import io.ordertimeout.orders.order.PendingOrder;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.readback.ReadBack;
 import io.ordertimeout.orders.relay.OutboxRelay;
-import io.ordertimeout.orders.suspension.ExpiryHolds;
+import io.ordertimeout.orders.suspension.Suspensions;
 import io.ordertimeout.orders.watermark.PaymentWatermark;
 import java.time.Duration;
 import java.time.Instant;
@@ -48,7 +48,7 @@ public class Shards implements SmartLifecycle {
   private final ShardedTimers timers;
   private final ShardRebuild rebuild;
   private final PaymentWatermark watermark;
-  private final ExpiryHolds holds;
+  private final Suspensions suspensions;
   private final OutboxRelay relay;
   private final ReadBack readBack;
   private final MeterRegistry meters;
@@ -74,7 +74,7 @@ public class Shards implements SmartLifecycle {
       Expiry expiry,
       ShardRebuild rebuild,
       PaymentWatermark watermark,
-      ExpiryHolds holds,
+      Suspensions suspensions,
       OutboxRelay relay,
       ReadBack readBack,
       DatabaseClock clock,
@@ -84,7 +84,7 @@ public class Shards implements SmartLifecycle {
     this.settlementGrace = properties.expiry().settlementGrace();
     this.rebuild = rebuild;
     this.watermark = watermark;
-    this.holds = holds;
+    this.suspensions = suspensions;
     this.relay = relay;
     this.readBack = readBack;
     this.meters = meters;
@@ -248,7 +248,7 @@ public class Shards implements SmartLifecycle {
                     timers.pending(shard),
                     rebuilding.contains(shard),
                     watermark.lag(shard),
-                    holds.isHeld(shard)))
+                    suspensions.isHeld(shard)))
         .toList();
   }
 
@@ -302,7 +302,7 @@ public class Shards implements SmartLifecycle {
             .baseUnit("seconds")
             .tag("shard", tag)
             .register(meters),
-        Gauge.builder("order.timeout.expiry.held", holds, h -> h.isHeld(shard) ? 1 : 0)
+        Gauge.builder("order.timeout.expiry.held", suspensions, s -> s.isHeld(shard) ? 1 : 0)
             .description(
                 "1 if the expiry of an owned shard is held until an operator lifts the hold, else 0")
             .tag("shard", tag)

@@ -44,31 +44,29 @@ public class Interruptions {
       Instant deadline,
       @Nullable Instant extendedUntil) {}
 
-  private static final String CONCERNS =
-      "(i.shard is null or i.shard = d.shard) and (i.channel is null or i.channel = d.channel)";
-
-  // The rows of the view that concern the order d and ended after a time, by indexes: however many
-  // interruptions there have been, those that were over before an order was created cost nothing.
-  // The upper bounds are always met; with them, Postgres expects few rows and uses the indexes.
-  // An order that was due before the interruption began had its whole time.
+  // Those that concern the order d and ended after a time, by indexes: however many interruptions
+  // there have been, those that were over before an order was created cost nothing. The upper
+  // bounds
+  // are always met; with them, Postgres expects few rows and uses the indexes. An order that was
+  // due
+  // before the interruption began had its whole time.
   private static final String ENDED_AFTER =
       """
       (
-        select o.began_at, o.ended_at from shard_outage o
+        select o.began_at, o.ended_at, false as is_pause from shard_outage o
         where o.shard = d.shard and o.ended_at > %1$s and o.ended_at < 'infinity'
           and o.began_at < d.deadline
         union all
-        select p.began_at, %2$s from expiry_pause p
-        where p.moves_deadlines and %2$s > %1$s and %2$s < 'infinity'
+        select s.began_at, %2$s, true from suspension s
+        where s.moves_deadlines and %2$s > %1$s and %2$s < 'infinity'
           and %2$s <= clock_timestamp()
-          and p.began_at < d.deadline and (p.channel is null or p.channel = d.channel)
+          and s.began_at < d.deadline and %3$s
       ) i""";
 
-  private static final String UNAPPLIED =
-      ENDED_AFTER.formatted("greatest(d.created_at, d.extended_until)", ExpiryPauses.END);
+  private static final String UNAPPLIED = endedAfter("greatest(d.created_at, d.extended_until)");
 
   // now() is stable, so that the index bounds the comparison. A pause that has ended since then is
-  // in force by the condition that the order is not paused.
+  // in force by the condition that the order is not suspended.
   private static final String LATEST_END =
       """
       (
@@ -76,22 +74,23 @@ public class Interruptions {
             from (
               select max(o.ended_at) as ended_at from shard_outage o where o.shard = :shard
               union all
-              select max(%1$s) from expiry_pause p where %1$s <= now()
+              select max(%1$s) from suspension s where %1$s <= now()
             ) latest
           )"""
-          .formatted(ExpiryPauses.END);
+          .formatted(SuspensionConditions.END);
 
   /**
    * SQL condition: no interruption in the shard {@code :shard} has ended since the order {@code d}
    * was created or last extended. The latest end is looked up once, for all orders. Only valid
-   * together with {@link ExpiryPauses#NOT_PAUSED}.
+   * together with {@link SuspensionConditions#NOT_SUSPENDED}.
    */
   public static final String NONE_SINCE =
       "greatest(d.created_at, d.extended_until) >= %s".formatted(LATEST_END);
 
   /**
    * SQL condition: no interruption is left by which the deadline of the order {@code d} moves. Its
-   * shard has to be {@code :shard}. Only valid together with {@link ExpiryPauses#NOT_PAUSED}.
+   * shard has to be {@code :shard}. Only valid together with {@link
+   * SuspensionConditions#NOT_SUSPENDED}.
    */
   public static final String NONE_LEFT =
       "(%s or not exists (select from %s))".formatted(NONE_SINCE, UNAPPLIED);
@@ -122,7 +121,7 @@ public class Interruptions {
       from %s
       where\
       """
-          .formatted(ENDED_AFTER.formatted("d.created_at", ExpiryPauses.END));
+          .formatted(endedAfter("d.created_at"));
 
   private static final String LIFETIME =
       """
@@ -136,18 +135,21 @@ public class Interruptions {
 
   private static final String APPLIED =
       """
-      select i.began_at, i.ended_at, i.shard is null as is_pause
-      from %s join interruption i on %s
-      where i.ended_at > d.created_at and i.ended_at <= d.extended_until
-        and i.began_at < d.deadline
+      select i.began_at, i.ended_at, i.is_pause
+      from %s cross join lateral (select * from %s) i
+      where i.ended_at <= d.extended_until
       order by i.ended_at
       """
-          .formatted(LIFETIME, CONCERNS);
+          .formatted(LIFETIME, endedAfter("d.created_at"));
 
   private final JdbcClient client;
 
   Interruptions(JdbcClient client) {
     this.client = client;
+  }
+
+  private static String endedAfter(String time) {
+    return ENDED_AFTER.formatted(time, SuspensionConditions.END, SuspensionConditions.CONCERNS);
   }
 
   /** Returns how far the order's deadline still has to move; empty if it does not. */

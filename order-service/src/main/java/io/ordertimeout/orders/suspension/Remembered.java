@@ -10,44 +10,43 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The rows of a table that this instance knows to be in force: those that it read last, and those
- * that it has placed since. Nothing deletes a row that is in force. So a row that is remembered and
- * gone was lost in a failover, or by the restoration of a backup, and is placed again. Thread-safe.
- *
- * @param <T> a row; equal to itself for as long as it is in force
+ * The suspensions that this instance knows to be in force: those that it read last, and those that
+ * it has placed since. Nothing deletes the row of one that is in force. So one that is remembered
+ * and gone was lost in a failover, or by the restoration of a backup, and is placed again.
+ * Thread-safe.
  */
-final class Remembered<T> {
+final class Remembered {
 
   private final Runnable onChange;
-  private Set<T> rows = Set.of();
+  private Set<Suspension> suspensions = Set.of();
   private long changes;
 
   /**
    * Creates an empty memory.
    *
-   * @param onChange called after this instance has placed or ended rows, which are read again
+   * @param onChange called after this instance has placed or ended some, which are read again
    */
   Remembered(Runnable onChange) {
     this.onChange = onChange;
   }
 
-  /** Remembers rows once the surrounding transaction, which places them, is committed. */
-  void placed(Collection<T> placed) {
+  /** Remembers them once the surrounding transaction, which places them, is committed. */
+  void placed(Collection<Suspension> placed) {
     afterCommit(
         () -> {
-          Set<T> more = new LinkedHashSet<>(rows);
+          Set<Suspension> more = new LinkedHashSet<>(suspensions);
           more.addAll(placed);
-          rows = more;
+          suspensions = more;
         });
   }
 
-  /** Forgets rows once the surrounding transaction, which ends them, is committed. */
-  void ended(Predicate<T> ended) {
+  /** Forgets them once the surrounding transaction, which ends them, is committed. */
+  void ended(Collection<Suspension> ended) {
     afterCommit(
         () -> {
-          Set<T> rest = new LinkedHashSet<>(rows);
-          rest.removeIf(ended);
-          rows = rest;
+          Set<Suspension> rest = new LinkedHashSet<>(suspensions);
+          rest.removeIf(suspension -> ended.stream().anyMatch(suspension::isSameAs));
+          suspensions = rest;
         });
   }
 
@@ -66,22 +65,23 @@ final class Remembered<T> {
   }
 
   /**
-   * Reads the rows in force, after those that are gone were placed again. If that fails, they stay
+   * Reads those in force, after those that are gone were placed again. If that fails, they stay
    * remembered.
    *
-   * @param inForce reads the rows in force
-   * @param placeAgain places those of the rows that are gone, and not those that have ended;
-   *     returns whether there were any
+   * @param inForce reads those in force
+   * @param placeAgain places those that are gone, and not those that have ended; returns whether
+   *     there were any
    */
-  List<T> read(Supplier<List<T>> inForce, Predicate<List<T>> placeAgain) {
-    Set<T> before;
+  List<Suspension> read(
+      Supplier<List<Suspension>> inForce, Predicate<List<Suspension>> placeAgain) {
+    Set<Suspension> before;
     long changesBefore;
     synchronized (this) {
-      before = rows;
+      before = suspensions;
       changesBefore = changes;
     }
-    List<T> found = inForce.get();
-    Set<T> missing = new LinkedHashSet<>(before);
+    List<Suspension> found = inForce.get();
+    Set<Suspension> missing = new LinkedHashSet<>(before);
     missing.removeAll(Set.copyOf(found));
     if (!missing.isEmpty() && placeAgain.test(List.copyOf(missing))) {
       found = inForce.get();
@@ -89,7 +89,7 @@ final class Remembered<T> {
     synchronized (this) {
       // Otherwise, what was placed meanwhile may be missing in what was read.
       if (changes == changesBefore) {
-        rows = Set.copyOf(found);
+        suspensions = Set.copyOf(found);
       }
     }
     return found;

@@ -9,8 +9,7 @@ import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.position.StoredPositions;
-import io.ordertimeout.orders.suspension.ExpiryHolds;
-import io.ordertimeout.orders.suspension.ExpiryPauses;
+import io.ordertimeout.orders.suspension.Suspensions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -71,8 +70,7 @@ public class PaymentWatermark extends BackgroundLoop {
       DatabaseClock clock,
       EndOffsets endOffsets,
       StoredPositions positions,
-      ExpiryHolds holds,
-      ExpiryPauses pauses,
+      Suspensions suspensions,
       StepHealthRegistry steps,
       OrderTimeoutProperties properties) {
     super(
@@ -83,12 +81,11 @@ public class PaymentWatermark extends BackgroundLoop {
     this.clock = clock;
     this.endOffsets = endOffsets;
     this.positions = positions;
-    this.gates = new WatermarkGates(shard -> pauses.isAllPaused() || holds.isHeld(shard));
+    this.gates = new WatermarkGates(suspensions::isSuspended);
     this.inputs = properties.topics().inputs();
     this.step = steps.step("payment-watermark");
     this.retryDelay = properties.expiry().retryDelay();
-    holds.onChange(gates::wake);
-    pauses.onChange(gates::wake);
+    suspensions.onChange(gates::wake);
   }
 
   /** Starts to maintain the watermark of a shard, of which nothing is known to be stored yet. */

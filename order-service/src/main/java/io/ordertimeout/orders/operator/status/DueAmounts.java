@@ -9,7 +9,7 @@ import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.shard.Shards;
-import io.ordertimeout.orders.suspension.ExpiryPauses;
+import io.ordertimeout.orders.suspension.Suspensions;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -53,7 +53,7 @@ class DueAmounts extends BackgroundLoop {
   private final Shards shards;
   private final DatabaseClock clock;
   private final PendingOrderStatistics statistics;
-  private final ExpiryPauses pauses;
+  private final Suspensions suspensions;
   private final StepHealth health;
   private volatile Sums sums = new Sums(null, Map.of(), List.of());
 
@@ -61,7 +61,7 @@ class DueAmounts extends BackgroundLoop {
       Shards shards,
       DatabaseClock clock,
       PendingOrderStatistics statistics,
-      ExpiryPauses pauses,
+      Suspensions suspensions,
       StepHealthRegistry registry) {
     super(
         registry.step("due-amounts"),
@@ -71,7 +71,7 @@ class DueAmounts extends BackgroundLoop {
     this.shards = shards;
     this.clock = clock;
     this.statistics = statistics;
-    this.pauses = pauses;
+    this.suspensions = suspensions;
     this.health = registry.step("due-amounts");
   }
 
@@ -88,7 +88,7 @@ class DueAmounts extends BackgroundLoop {
           new Sums(
               clock.now(),
               byMinute(read, due),
-              DueByChannel.of(read, due, pauses.pausedChannels()));
+              DueByChannel.of(read, due, suspensions.pausedChannels()));
       health.succeeded();
     }
     TimeUnit.NANOSECONDS.sleep(PAUSE.toNanos());

@@ -10,8 +10,8 @@ import io.ordertimeout.orders.order.PastDueOrders;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.shard.OverdueOrders;
-import io.ordertimeout.orders.suspension.ExpiryHolds;
-import io.ordertimeout.orders.suspension.ExpiryPauses;
+import io.ordertimeout.orders.suspension.Suspension;
+import io.ordertimeout.orders.suspension.Suspensions;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -61,8 +61,8 @@ public class Overview {
       long unpublished,
       Forecast forecast,
       List<ActivityByMinute.Minute> lastHour,
-      List<ExpiryPauses.Pause> pauses,
-      List<ExpiryHolds.Hold> holds,
+      List<Pause> pauses,
+      List<Hold> holds,
       List<IntakeStops.Stop> stoppedTopics,
       List<Instance> instances,
       List<Integer> unservedShards) {}
@@ -204,8 +204,7 @@ public class Overview {
 
   private final InstanceReports reports;
   private final ActivityByMinute activity;
-  private final ExpiryPauses pauses;
-  private final ExpiryHolds holds;
+  private final Suspensions suspensions;
   private final IntakeStops stops;
   private final OverdueOrders overdue;
   private final InputTopics topics;
@@ -215,8 +214,7 @@ public class Overview {
   Overview(
       InstanceReports reports,
       ActivityByMinute activity,
-      ExpiryPauses pauses,
-      ExpiryHolds holds,
+      Suspensions suspensions,
       IntakeStops stops,
       OverdueOrders overdue,
       InputTopics topics,
@@ -224,8 +222,7 @@ public class Overview {
       DatabaseClock clock) {
     this.reports = reports;
     this.activity = activity;
-    this.pauses = pauses;
-    this.holds = holds;
+    this.suspensions = suspensions;
     this.stops = stops;
     this.overdue = overdue;
     this.topics = topics;
@@ -238,7 +235,8 @@ public class Overview {
     List<Reported> all = reports.all();
     List<InstanceReport> present =
         all.stream().filter(r -> !r.stale()).map(Reported::report).toList();
-    List<ExpiryPauses.Pause> paused = pauses.inForce();
+    List<Suspension> inForce = suspensions.inForce();
+    List<Pause> pauses = inForce.stream().filter(Suspension::isPause).map(Pause::of).toList();
     return new Now(
         clock.now(),
         present.stream().flatMap(r -> r.shards().stream()).mapToLong(ShardReport::pending).sum(),
@@ -246,10 +244,14 @@ public class Overview {
         Counted.of(overdue.suspended()),
         present.stream().mapToLong(InstanceReport::parked).sum(),
         present.stream().mapToLong(InstanceReport::unpublished).sum(),
-        forecast(present, paused),
+        forecast(present, inForce),
         activity.lastHour(),
-        paused,
-        holds.inForce(),
+        pauses,
+        inForce.stream()
+            .filter(s -> !s.isPause())
+            .map(Hold::of)
+            .sorted(Comparator.comparing(Hold::shard).thenComparing(Hold::id))
+            .toList(),
         stops.inForce(),
         all.stream().map(Instance::of).toList(),
         unserved(present));
@@ -259,10 +261,10 @@ public class Overview {
   public Forecast forecast() {
     return forecast(
         reports.all().stream().filter(r -> !r.stale()).map(Reported::report).toList(),
-        pauses.inForce());
+        suspensions.inForce());
   }
 
-  private Forecast forecast(List<InstanceReport> present, List<ExpiryPauses.Pause> paused) {
+  private Forecast forecast(List<InstanceReport> present, List<Suspension> inForce) {
     List<Long> orders = new ArrayList<>(Collections.nCopies(InstanceReport.MINUTES, 0L));
     Map<String, List<BigDecimal>> amounts = new TreeMap<>();
     Instant asOf = null;
@@ -278,7 +280,7 @@ public class Overview {
         asOf = theirs;
       }
     }
-    boolean allPaused = paused.stream().anyMatch(pause -> pause.channel() == null);
+    boolean allPaused = inForce.stream().anyMatch(s -> s.scope() == Suspension.Scope.ALL);
     if (!allPaused) {
       // The wheels retry orders under the pause of a channel within the minute.
       orders.set(0, Math.max(0, orders.get(0) - overdue.suspended().orders()));
@@ -290,7 +292,7 @@ public class Overview {
     List<DueTotal> free = new ArrayList<>();
     for (int i = 0; i < InstanceReport.WINDOWS.size(); i++) {
       DueTotal all = due(InstanceReport.WINDOWS.get(i), orders, amounts);
-      DueTotal kept = allPaused ? all : suspended(channels, i, paused);
+      DueTotal kept = allPaused ? all : suspended(channels, i, inForce);
       due.add(all);
       free.add(all.minus(kept));
       // The sums may be some seconds older than the number of orders.
@@ -337,9 +339,9 @@ public class Overview {
   }
 
   private static DueTotal suspended(
-      List<ChannelReport> channels, int window, List<ExpiryPauses.Pause> paused) {
+      List<ChannelReport> channels, int window, List<Suspension> inForce) {
     Set<String> names = new HashSet<>();
-    paused.forEach(pause -> names.add(String.valueOf(pause.channel())));
+    inForce.forEach(s -> names.add(String.valueOf(s.channel())));
     return channels.stream()
         .filter(
             report ->
