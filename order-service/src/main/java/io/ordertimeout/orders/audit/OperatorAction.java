@@ -30,27 +30,41 @@ public record OperatorAction(
   /** The kinds of actions. */
   public enum Kind {
     /** The deadline of an order was moved. */
-    EXTEND_ORDER,
+    EXTEND_ORDER(true),
     /** An order was closed. */
-    CLOSE_ORDER,
+    CLOSE_ORDER(true),
     /** An order was made due immediately. */
-    CANCEL_ORDER,
+    CANCEL_ORDER(true),
     /** A parked order may be decided again. */
-    RELEASE_ORDER,
+    RELEASE_ORDER(true),
     /** Expiry was paused. */
-    PAUSE_EXPIRY,
+    PAUSE_EXPIRY(false),
     /** A pause was ended. */
-    RESUME_EXPIRY,
+    RESUME_EXPIRY(false),
     /** The hold of a shard was lifted. */
-    LIFT_HOLD,
+    LIFT_HOLD(false),
     /** A dead letter was published again. */
-    REPLAY_DEAD_LETTER,
+    REPLAY_DEAD_LETTER(false),
     /**
      * Unusable records of a topic may become dead letters although most of its records are
      * unusable.
      */
-    PERMIT_DEAD_LETTERS,
+    PERMIT_DEAD_LETTERS(false),
     /** The instances moved to the next generation of the consumer group. */
-    ADVANCE_GROUP
+    ADVANCE_GROUP(false);
+
+    private final boolean rearmsOrder;
+
+    Kind(boolean rearmsOrder) {
+      this.rearmsOrder = rearmsOrder;
+    }
+
+    /**
+     * Whether the subject is an order whose timer has to follow the change. The owner of its shard,
+     * which may be another instance, learns of the change by reading the audit log.
+     */
+    public boolean rearmsOrder() {
+      return rearmsOrder;
+    }
   }
 }

@@ -17,7 +17,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.apache.kafka.common.TopicPartition;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
@@ -45,6 +44,7 @@ public class DueOrderDecision {
 
   private static final String PENDING = PendingOrders.GIVEN + " and " + PendingOrders.IS_PENDING;
 
+  // Each condition is about the order d and states its parameters.
   // A row that a payment is just writing is skipped instead of waited for, so that this statement
   // cannot be part of a deadlock. The next attempt finds the row settled.
   private static final String CANCEL =
@@ -123,13 +123,13 @@ public class DueOrderDecision {
 
   private final JdbcClient client;
   private final double graceSeconds;
-  private final String longestSilence;
+  private final ShardHeartbeats heartbeats;
 
   DueOrderDecision(
       JdbcClient client, ShardHeartbeats heartbeats, OrderTimeoutProperties properties) {
     this.client = client;
     this.graceSeconds = properties.expiry().settlementGrace().toMillis() / 1e3;
-    this.longestSilence = heartbeats.longestSilence().toString();
+    this.heartbeats = heartbeats;
   }
 
   /**
@@ -167,23 +167,15 @@ public class DueOrderDecision {
 
   private List<OrderCancelled> cancelReflected(
       int shard, long[] ids, Watermark watermark, String reflected) {
-    List<TopicPartition> ends = List.copyOf(watermark.ends().keySet());
     return client
         .sql(CANCEL)
         .param("ids", ids)
         .param("shard", shard)
         .param("graceSeconds", graceSeconds)
         .param("watermark", parameter(watermark.time()))
-        .param("endTopics", ends.stream().map(TopicPartition::topic).toArray(String[]::new))
-        .param("endPartitions", ends.stream().mapToInt(TopicPartition::partition).toArray())
-        .param(
-            "endTopicIds",
-            ends.stream()
-                .map(end -> String.valueOf(watermark.topicIds().get(end.topic())))
-                .toArray(String[]::new))
-        .param("endOffsets", ends.stream().mapToLong(watermark.ends()::get).toArray())
+        .params(StoredPositions.ends(watermark.ends(), watermark.topicIds()))
         .param("allPartitions", watermark.allPartitions())
-        .param("longestSilence", longestSilence)
+        .params(heartbeats.aliveness())
         .param("reflected", reflected)
         .query(OutboxRows::cancelled)
         .list();

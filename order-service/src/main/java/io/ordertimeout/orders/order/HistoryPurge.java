@@ -22,7 +22,7 @@ import org.springframework.stereotype.Component;
  * through it is decided or was extended by it. An order with a deadline {@code d} was created, or
  * last extended, after {@code d} minus {@code max-timeout}. So an interruption that ended that long
  * before the earliest deadline of a pending order no longer matters to any of them, and no order
- * that is due before the horizon of {@link SettledOrdersPurge} becomes pending any more.
+ * that is due before the horizon of {@link PurgeHorizon} becomes pending any more.
  */
 @Component
 class HistoryPurge implements Purgeable {
@@ -34,7 +34,7 @@ class HistoryPurge implements Purgeable {
   private static final String EARLIEST_DEADLINE =
       """
       select greatest('epoch', least(
-        (select orders_before from purge_horizon),
+        %s,
         (
           select min(d.deadline)
           from generate_series(
@@ -46,7 +46,8 @@ class HistoryPurge implements Purgeable {
             limit 1
           ) d
         )))
-      """;
+      """
+          .formatted(PurgeHorizon.SQL);
 
   private final JdbcClient client;
   private final AuditLog audit;

@@ -30,7 +30,6 @@ public class LostDecisions {
   /**
    * A decision, as it was published.
    *
-   * @param orderId the order
    * @param shard the order's shard
    * @param deadline its payment deadline, if it was known
    * @param cancelledAt when it was cancelled; null if it was closed, of which only a conflict tells
@@ -46,8 +45,6 @@ public class LostDecisions {
   /**
    * A conflict, as it was published, with the decision that the payment met.
    *
-   * @param decision the decision
-   * @param paymentId the payment
    * @param paidAt when it was made
    */
   public record PublishedConflict(Decision decision, String paymentId, @Nullable Instant paidAt) {}
@@ -60,10 +57,10 @@ public class LostDecisions {
   private static final String PURGED =
       """
       (%s
-        and greatest(i.deadline, i.cancelled_at) < (select orders_before from purge_horizon)
+        and greatest(i.deadline, i.cancelled_at) < %s
         and not exists (
           select from order_deadline p where p.order_id = i.order_id offset 0)) is true"""
-          .formatted(ReadBackState.IS_REFLECTED);
+          .formatted(ReadBackState.IS_REFLECTED, PurgeHorizon.SQL);
 
   private static final String UNDECIDED =
       """

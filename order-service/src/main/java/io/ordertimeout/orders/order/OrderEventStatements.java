@@ -143,10 +143,10 @@ class OrderEventStatements {
       update order_deadline d set
         state = 'CLOSED', decided_at = clock_timestamp(), decided_by = 'STALE'
       where d.order_id = any(:orderIds::text[]) and %s
-        and d.deadline < (select orders_before from purge_horizon)
+        and d.deadline < %s
       returning %s
       """
-          .formatted(PendingOrders.IS_PENDING, ROW);
+          .formatted(PendingOrders.IS_PENDING, PurgeHorizon.SQL, ROW);
 
   private static final String FIND =
       "select %s from order_deadline d where d.order_id = any(:orderIds::text[])".formatted(ROW);

@@ -30,9 +30,6 @@ class SettledOrdersPurge implements Purgeable {
 
   private static final Logger log = LoggerFactory.getLogger(SettledOrdersPurge.class);
 
-  private static final String ANNOUNCE =
-      "update purge_horizon set orders_before = :before where orders_before < :before";
-
   /** SQL condition: all events of the order {@code d} are published. */
   private static final String IS_PUBLISHED =
       """
@@ -105,7 +102,7 @@ class SettledOrdersPurge implements Purgeable {
   public void purge() {
     Instant before = clock.now().minus(retention);
     Instant beforeWithoutCreation = clock.now().minus(retentionWithoutCreation);
-    client.sql(ANNOUNCE).param("before", parameter(before)).update();
+    client.sql(PurgeHorizon.ANNOUNCE).param("before", parameter(before)).update();
     int purged =
         purge(CREATED, before)
             + purge(WITHOUT_CREATION, beforeWithoutCreation)

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
@@ -55,11 +56,26 @@ final class PositionTable {
 
   /**
    * SQL condition: every position has reached the end that is given for its partition, in the topic
-   * with the given id. Parameters: {@code :endTopics}, {@code :endPartitions}, {@code :endTopicIds}
-   * and {@code :endOffsets}.
+   * with the given id. Its parameters are those of {@link #ends}.
    */
   static String reachEnds(String table) {
     return REACH_ENDS.formatted(table);
+  }
+
+  /** The parameters of {@link #reachEnds}; an end of a topic without an id is never reached. */
+  static Map<String, Object> ends(Map<TopicPartition, Long> ends, Map<String, Uuid> topicIds) {
+    List<TopicPartition> partitions = List.copyOf(ends.keySet());
+    return Map.of(
+        "endTopics",
+        partitions.stream().map(TopicPartition::topic).toArray(String[]::new),
+        "endPartitions",
+        partitions.stream().mapToInt(TopicPartition::partition).toArray(),
+        "endTopicIds",
+        partitions.stream()
+            .map(p -> String.valueOf(topicIds.get(p.topic())))
+            .toArray(String[]::new),
+        "endOffsets",
+        partitions.stream().mapToLong(ends::get).toArray());
   }
 
   /** Returns all positions in those topics, as one server contains them. */

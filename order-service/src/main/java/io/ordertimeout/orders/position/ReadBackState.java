@@ -6,7 +6,6 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -190,25 +189,19 @@ public class ReadBackState {
       Map<String, Integer> partitionCounts,
       Map<TopicPartition, Long> ends,
       Map<String, Uuid> topicIds) {
-    List<TopicPartition> partitions = List.copyOf(ends.keySet());
-    String[] topics = partitions.stream().map(TopicPartition::topic).toArray(String[]::new);
     boolean reached =
         client
             .sql(REACHES_ENDS)
             .param("server", begun.server())
-            .param("endTopics", topics)
-            .param(
-                "endPartitions", partitions.stream().mapToInt(TopicPartition::partition).toArray())
-            .param(
-                "endTopicIds",
-                partitions.stream()
-                    .map(p -> Objects.requireNonNull(topicIds.get(p.topic())).toString())
-                    .toArray(String[]::new))
-            .param("endOffsets", partitions.stream().mapToLong(ends::get).toArray())
+            .params(PositionTable.ends(ends, topicIds))
             .query(Boolean.class)
             .single();
     if (reached && unread.isEmpty()) {
-      client.sql(RECORD_COUNTS).param("topics", topics).param("server", begun.server()).update();
+      client
+          .sql(RECORD_COUNTS)
+          .param("topics", ends.keySet().stream().map(TopicPartition::topic).toArray(String[]::new))
+          .param("server", begun.server())
+          .update();
     }
     return reached && remember(begun, unread, partitionCounts);
   }

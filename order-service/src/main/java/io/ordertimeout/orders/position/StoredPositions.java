@@ -33,8 +33,7 @@ public class StoredPositions {
 
   /**
    * SQL condition: every position has reached the end that is given for its partition, in the topic
-   * with the given id. Parameters: {@code :endTopics}, {@code :endPartitions}, {@code :endTopicIds}
-   * and {@code :endOffsets}.
+   * with the given id. Its parameters are those of {@link #ends}.
    */
   public static final String REACH_ENDS = PositionTable.reachEnds("intake_position");
 
@@ -67,6 +66,12 @@ public class StoredPositions {
   StoredPositions(JdbcClient client) {
     this.client = client;
     this.table = new PositionTable(client, "intake_position");
+  }
+
+  /** The parameters of {@link #REACH_ENDS}; an end of a topic without an id is never reached. */
+  public static Map<String, Object> ends(
+      Map<TopicPartition, Long> ends, Map<String, Uuid> topicIds) {
+    return PositionTable.ends(ends, topicIds);
   }
 
   /**

@@ -3,7 +3,6 @@ package io.ordertimeout.orders.shard;
 import io.ordertimeout.orders.audit.AuditLog;
 import io.ordertimeout.orders.audit.AuditLog.Recent;
 import io.ordertimeout.orders.audit.OperatorAction;
-import io.ordertimeout.orders.audit.OperatorAction.Kind;
 import io.ordertimeout.orders.order.PendingOrder;
 import io.ordertimeout.orders.order.PendingOrders;
 import io.ordertimeout.orders.order.PendingOrders.Changed;
@@ -18,7 +17,6 @@ import io.ordertimeout.orders.suspension.Suspensions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Set;
@@ -38,9 +36,6 @@ import org.springframework.stereotype.Component;
  */
 @Component
 class OperatorChangeListener {
-
-  private static final Set<Kind> CHANGES_OF_ORDERS =
-      EnumSet.of(Kind.EXTEND_ORDER, Kind.CLOSE_ORDER, Kind.CANCEL_ORDER, Kind.RELEASE_ORDER);
 
   /** Longer than any transaction: after that, no action with a lower id becomes visible. */
   private static final Duration OVERLAP = Duration.ofMinutes(1);
@@ -122,7 +117,7 @@ class OperatorChangeListener {
   private void apply(List<OperatorAction> actions) {
     Set<String> subjects =
         actions.stream()
-            .filter(action -> CHANGES_OF_ORDERS.contains(action.kind()))
+            .filter(action -> action.kind().rearmsOrder())
             .map(OperatorAction::subject)
             .collect(Collectors.toSet());
     if (subjects.isEmpty()) {

@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -25,8 +26,8 @@ import org.springframework.stereotype.Repository;
 public class ShardHeartbeats {
 
   /**
-   * SQL condition: the shard {@code :shard} has had a heartbeat within {@code :longestSilence}, or
-   * has never had one.
+   * SQL condition: the shard {@code :shard} has had a heartbeat within the longest silence that is
+   * no outage, or has never had one. Its other parameters are those of {@link #aliveness}.
    */
   public static final String IS_ALIVE =
       """
@@ -88,9 +89,9 @@ public class ShardHeartbeats {
     this.outageAfter = properties.expiry().outageAfter();
   }
 
-  /** Returns the {@code :longestSilence} of {@link #IS_ALIVE}, as configured. */
-  public Duration longestSilence() {
-    return extendsDeadlines ? outageAfter : FOREVER;
+  /** The parameters of {@link #IS_ALIVE} but the shard, as configured. */
+  public Map<String, Object> aliveness() {
+    return Map.of("longestSilence", (extendsDeadlines ? outageAfter : FOREVER).toString());
   }
 
   /** Records that the shards are served now, and the outages that end with this heartbeat. */
