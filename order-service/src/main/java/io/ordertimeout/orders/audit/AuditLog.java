@@ -52,7 +52,6 @@ public class AuditLog {
   /**
    * An earlier action and the details of its request.
    *
-   * @param action the action
    * @param details what exactly was asked for
    */
   public record Earlier(OperatorAction action, @Nullable JsonNode details) {}

@@ -96,7 +96,6 @@ class ExpiryCircuitBreaker {
    * {@link #afterDecision}.
    *
    * @param orders number of orders in the batch
-   * @param latestDeadline the latest of their deadlines
    * @return how many of them count towards the limit
    */
   int beforeDecision(int orders, Instant latestDeadline) {

@@ -46,7 +46,6 @@ class UnusableTopics {
   /**
    * The first unusable record of a partition.
    *
-   * @param offset its offset
    * @param problem why it is unusable, and how many others are
    */
   record Unusable(long offset, String problem) {

@@ -8,7 +8,6 @@ import org.jspecify.annotations.Nullable;
  *
  * @param orderId its id, 1 to 128 characters
  * @param shard the partition it was read from
- * @param createdAt when it was created
  * @param deadline its payment deadline, in whole microseconds
  * @param policy what set the deadline
  * @param channel sales channel, if stated

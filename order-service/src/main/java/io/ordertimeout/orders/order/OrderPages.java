@@ -49,7 +49,6 @@ public class OrderPages {
   /**
    * Where an order is in both orders.
    *
-   * @param orderId its id
    * @param deadline its deadline; null while its creation is not known
    * @param row the id of its row
    */
@@ -215,7 +214,6 @@ public class OrderPages {
    *
    * @param descending whether the latest deadline comes first
    * @param after the last order of the page before; null for the first page
-   * @param shards number of shards
    * @param window how many orders are checked in each state, and of pending ones in each shard
    * @param limit maximum number of orders to return
    */
@@ -249,7 +247,6 @@ public class OrderPages {
   /**
    * Counts orders; in no particular order if there are more than the window.
    *
-   * @param shards number of shards
    * @param window how many orders are checked
    */
   public Count count(Criteria criteria, int shards, int window) {

@@ -27,7 +27,6 @@ public sealed interface OrderSettled {
   /**
    * A closure elsewhere.
    *
-   * @param closedAt when it was closed
    * @param reason why, if stated
    */
   record Closed(

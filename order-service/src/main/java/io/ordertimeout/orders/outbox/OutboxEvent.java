@@ -10,7 +10,6 @@ public sealed interface OutboxEvent {
    * What all events have.
    *
    * @param orderRow the id of the order's row
-   * @param orderId the order
    * @param shard the order's shard
    * @param traceparent the parent of the event's spans, if the order is traced
    * @param writtenAt when the event was written to the outbox
@@ -24,7 +23,6 @@ public sealed interface OutboxEvent {
   /**
    * What identifies an event, whichever row contains it.
    *
-   * @param orderId the order
    * @param paymentId the payment of a conflict; empty for a cancellation
    */
   record Key(String orderId, String paymentId) {}
@@ -54,7 +52,6 @@ public sealed interface OutboxEvent {
    *
    * @param createdAt when the order was created
    * @param deadline its payment deadline
-   * @param cancelledAt when it was cancelled
    */
   record OrderCancelled(
       Envelope envelope, @Nullable Instant createdAt, Instant deadline, Instant cancelledAt)
@@ -63,7 +60,6 @@ public sealed interface OutboxEvent {
   /**
    * The conflict between a payment and an order that is cancelled or closed.
    *
-   * @param paymentId the payment
    * @param paidAt when it was made
    * @param deadline the order's payment deadline, if its creation is known
    * @param cancelledAt when the order was cancelled; null if it was closed

@@ -13,7 +13,6 @@ final class UnreadPartitionsException extends KafkaException {
   /**
    * Creates the exception.
    *
-   * @param partitions the partitions
    * @param failures why they could not be read; a partition without one has no leader, or none of
    *     its records arrived
    */

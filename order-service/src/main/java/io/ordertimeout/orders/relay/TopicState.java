@@ -43,7 +43,6 @@ final class TopicState {
   /**
    * Records the end of a look-up.
    *
-   * @param startNanos when it was started
    * @param found its result; null if Kafka did not answer, which says nothing about the topic
    */
   void lookedUp(long startNanos, long nowNanos, @Nullable TopicLeaders found) {

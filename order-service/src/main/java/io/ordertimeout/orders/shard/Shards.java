@@ -228,7 +228,6 @@ public class Shards implements SmartLifecycle {
   /**
    * The status of an owned shard.
    *
-   * @param shard its number
    * @param pending number of orders in its wheel
    * @param rebuilding whether its wheel is still being rebuilt
    * @param watermarkLag how long its oldest due order has been waiting for the payment watermark

@@ -22,8 +22,6 @@ public class Interruptions {
   /**
    * An interruption while an order was open.
    *
-   * @param beganAt when it began
-   * @param endedAt when it ended
    * @param isPause whether it was a pause; else it was an outage
    */
   public record Interruption(Instant beganAt, Instant endedAt, boolean isPause) {}
@@ -33,7 +31,6 @@ public class Interruptions {
    *
    * @param shard the order's shard
    * @param channel its sales channel, if stated
-   * @param createdAt when it was created
    * @param deadline its payment deadline
    * @param extendedUntil the end of the last interruption that has moved the deadline, if any
    */

@@ -7,7 +7,6 @@ import org.jspecify.annotations.Nullable;
  * While it is in force, none of the orders that it concerns is cancelled. One that concerns a shard
  * is a hold; any other is a pause.
  *
- * @param id its number
  * @param channel the channel whose orders it concerns; null if that does not matter
  * @param shard the shard whose orders it concerns; null if that does not matter
  * @param placedBy the name of who placed it

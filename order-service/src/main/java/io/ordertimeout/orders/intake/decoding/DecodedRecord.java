@@ -11,7 +11,6 @@ public sealed interface DecodedRecord {
   /**
    * A created order.
    *
-   * @param order the order
    * @param replacedFields the unusable fields for display that were left out
    */
   record Created(OrderCreated order, Set<String> replacedFields) implements DecodedRecord {}

@@ -12,9 +12,6 @@ import org.apache.kafka.common.header.Headers;
  * <p>The headers of a replay tell its origin. Whoever could forge them could as well state the time
  * and the id of a payment in the event.
  *
- * @param topic the topic
- * @param partition its partition
- * @param offset the offset
  * @param timestampMillis the timestamp of the record
  */
 public record RecordOrigin(String topic, int partition, long offset, long timestampMillis) {

@@ -49,7 +49,6 @@ class DocumentedValuesTest {
    * @param field the field that has the documented value
    * @param type JSON, row or the name that a schema has for the value
    * @param zone the zone of the topic, if it is known
-   * @param topic the topic
    * @param documented what becomes of it
    */
   record Case(
