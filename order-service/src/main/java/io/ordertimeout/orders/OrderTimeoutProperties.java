@@ -206,8 +206,6 @@ public record OrderTimeoutProperties(
    *     so that others take over immediately; after a crash, they wait for it nevertheless
    * @param threads number of consumer threads of this instance
    * @param batchSize maximum number of records stored in one transaction
-   * @param warmUp how long an instance exercises the way of an event, with orders that do not
-   *     exist, before it reads the first event; 0s for not at all
    * @param coordinatorTimeout how long the coordinator of the consumer group may fail, although
    *     brokers answer, before the instances move to the next generation of the group
    * @param advanceGeneration whether the instances move to the next generation of the group
@@ -229,7 +227,6 @@ public record OrderTimeoutProperties(
       @DefaultValue("false") boolean leaveOnStop,
       @Min(1) @Max(64) @DefaultValue("1") int threads,
       @Min(1) @Max(50_000) @DefaultValue("2000") int batchSize,
-      @DurationMin(seconds = 0) @DurationMax(seconds = 30) @DefaultValue("2s") Duration warmUp,
       @DurationMin(seconds = 10) @DurationMax(days = 36_500) @DefaultValue("60s")
           Duration coordinatorTimeout,
       @DefaultValue("true") boolean advanceGeneration,

@@ -55,8 +55,7 @@ class LocalDemoTest {
             "--local.management-port=0",
             "--local.report-interval=500ms",
             "--local.traffic.timeout-min=1s",
-            "--local.traffic.timeout-max=2s",
-            "--order-timeout.intake.warm-up=0s"));
+            "--local.traffic.timeout-max=2s"));
     return new ProcessBuilder(command).redirectErrorStream(true).start();
   }
 

@@ -243,8 +243,6 @@ public final class Scenario implements AutoCloseable {
     settings.put("management.server.address", "127.0.0.1");
     settings.put("management.server.port", "0");
     settings.put("order-timeout.intake.group-id", name);
-    // Would take as long in each of many starts.
-    settings.put("order-timeout.intake.warm-up", "0s");
     settings.put("order-timeout.access.operator-password", Http.OPERATOR_PASSWORD);
     settings.put("order-timeout.access.viewer-password", Http.VIEWER_PASSWORD);
     settings.put(API_DESCRIPTION, "false");

@@ -216,7 +216,6 @@ final class IntakeLoop implements Runnable {
     while (!isStopping()) {
       try {
         prerequisites.ensure();
-        prerequisites.warmUp();
         consume();
       } catch (InterruptedException | InterruptException e) {
         return;

@@ -19,10 +19,8 @@ class IntakePrerequisites {
   private final SchemaMigration schema;
   private final DatabaseClock clock;
   private final TopicCheck topicCheck;
-  private final WarmUp warmUp;
   private final ReadBack readBack;
   private boolean begun;
-  private boolean warm;
 
   IntakePrerequisites(
       WritableServer server,
@@ -30,14 +28,12 @@ class IntakePrerequisites {
       SchemaMigration schema,
       DatabaseClock clock,
       TopicCheck topicCheck,
-      WarmUp warmUp,
       ReadBack readBack) {
     this.server = server;
     this.sessions = sessions;
     this.schema = schema;
     this.clock = clock;
     this.topicCheck = topicCheck;
-    this.warmUp = warmUp;
     this.readBack = readBack;
   }
 
@@ -51,14 +47,6 @@ class IntakePrerequisites {
     if (!begun) {
       readBack.request();
       begun = true;
-    }
-  }
-
-  /** Warms the instance up, once: the first thread does, and the others wait for it. */
-  synchronized void warmUp() {
-    if (!warm) {
-      warm = true;
-      warmUp.run();
     }
   }
 }

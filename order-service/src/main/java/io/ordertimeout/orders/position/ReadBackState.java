@@ -64,8 +64,6 @@ public class ReadBackState {
         and count(*) = count(partition_count)
       """;
 
-  private static final String SERVER = "select " + ServerIdentity.SQL;
-
   private static final String BEGIN =
       """
       insert into published_position as p (topic, partition, topic_id, next_offset)
@@ -126,11 +124,6 @@ public class ReadBackState {
       notice(snapshot.server(), false);
       return new State(snapshot.positions(), counts, snapshot.server(), reflected, noticed);
     }
-  }
-
-  /** Returns the identity of the server that answers; with copies of its tables, it is another. */
-  public String answering() {
-    return client.sql(SERVER).query(String.class).single();
   }
 
   /** Sets the position of a partition, whatever it was. */

@@ -113,8 +113,7 @@ public final class Run {
     Section section =
         results.section(
             "Start",
-            "From the start of the process until it serves its shards, each start after an orderly"
-                + " stop. Two seconds of it are the warm-up of the intake.");
+            "From the start of the process until it serves its shards, each start after an orderly stop.");
     Starts.measure(section, SERVICE + ", from its jar", service, scale.starts());
     try (OrderTimeout archived =
         new OrderTimeout(
