@@ -7,7 +7,6 @@ import com.microsoft.playwright.Locator;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Shop;
 import io.ordertimeout.it.support.TopicNames;
-import java.time.Duration;
 import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.AfterAll;
@@ -19,8 +18,6 @@ import org.junit.jupiter.api.TestInstance;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Tag("chromium")
 class ConsoleDeadLettersIT {
-
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   private final Console console = Console.open();
   private final Scenario scenario = console.scenario();
@@ -137,7 +134,6 @@ class ConsoleDeadLettersIT {
   private void awaitLetters(String input, long count) {
     String letters = TopicNames.deadLetters(input);
     await("dead letters")
-        .atMost(PATIENCE)
         .until(
             () ->
                 scenario.kafka().ends(scenario.allPartitions()).entrySet().stream()

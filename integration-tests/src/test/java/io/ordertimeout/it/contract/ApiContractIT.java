@@ -54,7 +54,7 @@ import java.util.Map;
 import java.util.Set;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
@@ -65,10 +65,9 @@ import org.junit.jupiter.api.TestInstance;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ApiContractIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final String WHY = "a test of the client";
 
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final TopicNames topics = scenario.topics();
   private final Service service =
       scenario.startService(
@@ -85,12 +84,6 @@ class ApiContractIT {
           "true",
           "spring.main.sources",
           ApiDescription.class.getName());
-
-  @AfterAll
-  void close() {
-    service.close();
-    scenario.close();
-  }
 
   @Test
   void theDocumentIsWhatTheEndpointsAre() throws IOException {
@@ -279,9 +272,7 @@ class ApiContractIT {
   private void resolveConflicts(DefaultApi api) {
     scenario.shop().paid("found-cheap", "p-2");
     scenario.shop().paid("found-of-store", "p-3");
-    await("the conflicts")
-        .atMost(PATIENCE)
-        .until(() -> api.getConflicts(null, 1).getNext() != null);
+    await("the conflicts").until(() -> api.getConflicts(null, 1).getNext() != null);
     String next = api.getConflicts(null, 1).getNext();
     assertThat(api.getConflicts(next, 1).getData())
         .extracting(OrderConflict::getPaymentId)
@@ -347,11 +338,8 @@ class ApiContractIT {
           scenario.shop().send(new ProducerRecord<>(topics.paid(), Shop.utf8(key), withoutOrder)));
     }
     await("the dead letters")
-        .atMost(PATIENCE)
         .until(() -> api.getDeadLettersByTopic(letters, null, null, 1).getNext() != null);
-    await("the parked orders")
-        .atMost(PATIENCE)
-        .until(() -> api.getParked(null, null).getData().size() == 2);
+    await("the parked orders").until(() -> api.getParked(null, null).getData().size() == 2);
     assertThat(api.getParked(null, null).getData())
         .extracting(ParkedOrdersParked::getOrderId)
         .containsExactly("found-late", "found-soon");
@@ -406,7 +394,6 @@ class ApiContractIT {
         .containsExactly(WHY);
     Now now =
         await("a report of the instance")
-            .atMost(PATIENCE)
             .until(api::getOverview, overview -> !overview.getInstances().isEmpty());
     assertThat(now.getPending()).isPositive();
     assertThat(api.getForecast().getOrdersByMinute()).hasSize(60);

@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -120,15 +120,9 @@ class RequestValuesIT {
           "array",
           List.of("", "PAID,", "paid"));
 
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Service service = scenario.startService();
   private final Http operator = service.http().operator();
-
-  @AfterAll
-  void close() {
-    service.close();
-    scenario.close();
-  }
 
   /** Refused requests have no effect; all others of this class end the pause that they place. */
   @AfterEach

@@ -8,7 +8,6 @@ import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.Shop;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -30,7 +29,6 @@ import org.junit.jupiter.api.TestInstance;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class RestartIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final int OVERDUE = 60;
   private static final int FAR = 190;
   private static final int NEW = 3;
@@ -138,13 +136,11 @@ class RestartIT {
     // What arrived while the service was down may be stored before the end of a rebuild: it finds
     // orders that are new, and no longer those that are paid or closed.
     await("the rebuild")
-        .atMost(PATIENCE)
         .untilAsserted(
             () ->
                 assertThat(restarted.counter("order.timeout.rebuilt.orders"))
                     .isBetween((double) rebuilt - SETTLED_WHILE_DOWN, (double) rebuilt + NEW));
     await("the wheels")
-        .atMost(PATIENCE)
         .until(() -> restarted.gauge("order.timeout.pending") == FAR && database.pending() == FAR);
     assertStates("far-", expected);
   }
@@ -159,9 +155,7 @@ class RestartIT {
     }
     scenario.awaitQuiet();
     assertThat(cancelled("unpublished-")).hasSize(Scenario.PARTITIONS);
-    await("the gauge")
-        .atMost(PATIENCE)
-        .until(() -> restarted.gauge("order.timeout.outbox.unpublished") == 0);
+    await("the gauge").until(() -> restarted.gauge("order.timeout.outbox.unpublished") == 0);
   }
 
   @Test
@@ -174,7 +168,6 @@ class RestartIT {
   /** Waits for the states and checks that exactly the cancelled orders were published, once. */
   private void assertStates(String prefix, Map<String, String> expected) {
     await("states of " + prefix)
-        .atMost(PATIENCE)
         .untilAsserted(
             () -> {
               Map<String, String> states = new HashMap<>(database.states());

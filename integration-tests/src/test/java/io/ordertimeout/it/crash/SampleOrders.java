@@ -29,7 +29,6 @@ final class SampleOrders {
 
   private static final int ORDERS_PER_KIND = 6;
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final String TRACE = "trace";
 
   private final Scenario scenario;
@@ -100,7 +99,6 @@ final class SampleOrders {
   /** Waits until every order is decided and every late payment is processed. */
   void awaitOutcome() {
     await("late payments")
-        .atMost(PATIENCE)
         .until(
             () -> {
               payLate();

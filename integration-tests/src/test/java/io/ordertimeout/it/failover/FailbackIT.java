@@ -96,7 +96,7 @@ class FailbackIT extends FailoverFixture {
 
     void failOnce() {
       failing = true;
-      await("the failure").atMost(PATIENCE).until(() -> !failing);
+      await("the failure").until(() -> !failing);
     }
   }
 

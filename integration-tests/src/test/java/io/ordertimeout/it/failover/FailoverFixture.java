@@ -30,8 +30,6 @@ import org.junit.jupiter.api.TestInstance;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class FailoverFixture {
 
-  static final Duration PATIENCE = Duration.ofMinutes(2);
-
   private final String kafka = TestEnvironment.shared().bootstrapServers();
 
   private PostgresPair pair;
@@ -110,7 +108,6 @@ abstract class FailoverFixture {
 
   void awaitStates(List<String> orderIds, String state) {
     await(orderIds + " " + state)
-        .atMost(PATIENCE)
         .until(
             () -> {
               Map<String, String> states = database().states();
@@ -126,7 +123,6 @@ abstract class FailoverFixture {
   /** Waits until positions in Postgres have reached those ends of partitions. */
   void awaitPositions(String table, Map<TopicPartition, Long> ends) {
     await(table + " at the ends of the topics")
-        .atMost(PATIENCE)
         .until(
             () ->
                 ends.entrySet().stream()

@@ -67,7 +67,6 @@ class InstancesFailoverIT extends FailoverFixture {
         if (comesBack) {
           // The shards of the first instance, while the other one is still without Postgres.
           await("progress of the first instance")
-              .atMost(PATIENCE)
               .until(() -> unpaid.stream().anyMatch(id -> !outcomes().cancelled(id).isEmpty()));
           pair().connect(later);
         } else {

@@ -53,7 +53,6 @@ class LostCancellationsIT extends FailoverFixture {
 
       scenario().awaitState("order", "CANCELLED");
       await("the wheel without the order")
-          .atMost(PATIENCE)
           .until(
               () ->
                   service.ownedShards() == Scenario.PARTITIONS
@@ -77,7 +76,6 @@ class LostCancellationsIT extends FailoverFixture {
       Http operator = service.http().operator();
       Map<String, String> change = Map.of("orderId", "order", "reason", "a test");
       await("the answer")
-          .atMost(PATIENCE)
           .untilAsserted(
               () ->
                   assertThat(operator.postOnce("/api/v1/order/close", change).response().body())

@@ -45,7 +45,6 @@ class LostConflictsIT extends FailoverFixture {
       pair().failOver();
 
       await("the conflicts")
-          .atMost(PATIENCE)
           .until(() -> database().conflicts() == 2 && database().unpublished() == 0);
       awaitStored();
       assertOnlyConflict(conflictOfKept);
@@ -70,9 +69,7 @@ class LostConflictsIT extends FailoverFixture {
       closures.block();
       pair().failOver();
 
-      await("the payment again")
-          .atMost(PATIENCE)
-          .until(() -> !"PENDING".equals(database().state("order")));
+      await("the payment again").until(() -> !"PENDING".equals(database().state("order")));
       closures.unblock();
       awaitStored();
       assertStillTrue(service, published);
@@ -104,10 +101,8 @@ class LostConflictsIT extends FailoverFixture {
       pair().failOver();
       scenario().awaitState("order", "CLOSED");
       payments.unblock();
-      await("the conflict again").atMost(PATIENCE).until(() -> database().conflicts() == 1);
-      await("a sweep")
-          .atMost(PATIENCE)
-          .until(() -> service.gauge("order.timeout.outbox.unpublished") == 1);
+      await("the conflict again").until(() -> database().conflicts() == 1);
+      await("a sweep").until(() -> service.gauge("order.timeout.outbox.unpublished") == 1);
       cancellations.unblock();
 
       scenario().awaitState("order", "CANCELLED");
@@ -137,7 +132,7 @@ class LostConflictsIT extends FailoverFixture {
       failOverAfter(() -> rejecting.set(false));
       scenario().awaitState("order", "CLOSED");
       payments.unblock();
-      await("the conflict again").atMost(PATIENCE).until(() -> database().conflicts() == 1);
+      await("the conflict again").until(() -> database().conflicts() == 1);
       conflicts.unblock();
 
       PublishedEvent cancelled = outcomes().awaitCancelled("order");
@@ -172,9 +167,7 @@ class LostConflictsIT extends FailoverFixture {
       scenario().awaitState("order", "CANCELLED");
       cancellations.unblock();
       awaitReflected();
-      await("a sweep")
-          .atMost(PATIENCE)
-          .until(() -> service.gauge("order.timeout.outbox.unpublished") == 1);
+      await("a sweep").until(() -> service.gauge("order.timeout.outbox.unpublished") == 1);
       creations.unblock();
 
       assertStillTrue(service, conflict);
@@ -196,7 +189,7 @@ class LostConflictsIT extends FailoverFixture {
       scenario().awaitState("order", "CANCELLED");
       scenario().pay("order", 0);
       PublishedEvent conflict = outcomes().awaitConflicts("order", 1).get(0);
-      await("the rejection").atMost(PATIENCE).until(() -> rejections.get() > 0);
+      await("the rejection").until(() -> rejections.get() > 0);
 
       failOverAfter(() -> rejecting.set(false));
 

@@ -74,7 +74,6 @@ class LostSuspensionsIT extends FailoverFixture {
 
       outcomes().awaitCancelled("other");
       await("the orders to be suspended")
-          .atMost(PATIENCE)
           .until(() -> service.gauge("order.timeout.suspended") == 2);
       assertThat(database().state("paused")).isEqualTo("PENDING");
       assertThat(database().state("held")).isEqualTo("PENDING");
@@ -107,14 +106,11 @@ class LostSuspensionsIT extends FailoverFixture {
       failOverToOrdersThatAreDue("paused");
 
       await("the read-back")
-          .atMost(PATIENCE)
           .ignoreExceptionsInstanceOf(DataAccessException.class)
           .until(() -> service.bean(ReadBackState.class).isReflected("any order"));
       assertThat(database().count(PAUSES_IN_FORCE)).isEqualTo(1);
       unread.set(false);
-      await("the order to be suspended")
-          .atMost(PATIENCE)
-          .until(() -> service.gauge("order.timeout.suspended") == 1);
+      await("the order to be suspended").until(() -> service.gauge("order.timeout.suspended") == 1);
       assertThat(database().state("paused")).isEqualTo("PENDING");
     }
   }
@@ -132,7 +128,6 @@ class LostSuspensionsIT extends FailoverFixture {
       one.bean(Suspensions.class).holdForLostRecords(List.of(0), "lost by a test");
       for (Service each : List.of(one, other)) {
         await("the pause and the hold to be known")
-            .atMost(PATIENCE)
             .until(
                 () ->
                     each.gauge("order.timeout.expiry.paused") == 1
@@ -148,14 +143,11 @@ class LostSuspensionsIT extends FailoverFixture {
       }
 
       await("the pause and the hold")
-          .atMost(PATIENCE)
           .until(
               () -> database().count(PAUSES_IN_FORCE) > 0 && database().count(HOLDS_IN_FORCE) > 0);
       for (Service each : List.of(one, other)) {
         each.awaitReady(true);
-        await("the order to be suspended")
-            .atMost(PATIENCE)
-            .until(() -> each.gauge("order.timeout.suspended") == 1);
+        await("the order to be suspended").until(() -> each.gauge("order.timeout.suspended") == 1);
       }
       assertThat(database().count(PAUSES)).isEqualTo(1);
       assertThat(database().count(HOLDS_IN_FORCE)).isEqualTo(1);
@@ -166,9 +158,7 @@ class LostSuspensionsIT extends FailoverFixture {
       lift(other, hold(other.bean(Suspensions.class), 0));
       outcomes().awaitCancelled("paused");
       for (Service each : List.of(one, other)) {
-        await("no pause")
-            .atMost(PATIENCE)
-            .until(() -> each.gauge("order.timeout.expiry.paused") == 0);
+        await("no pause").until(() -> each.gauge("order.timeout.expiry.paused") == 0);
       }
       assertThat(database().count(PAUSES_IN_FORCE)).isZero();
       assertThat(database().count(HOLDS_IN_FORCE)).isZero();

@@ -19,7 +19,7 @@ import java.util.concurrent.CountDownLatch;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -31,20 +31,13 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 @Tag("faults")
 class PositionsSetBackIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
-
-  private Scenario scenario;
+  @AutoClose private Scenario scenario;
   private Database database;
 
   @BeforeEach
   void open() {
     scenario = Scenario.create();
     database = scenario.database();
-  }
-
-  @AfterEach
-  void close() {
-    scenario.close();
   }
 
   @Test
@@ -58,9 +51,7 @@ class PositionsSetBackIT {
 
       forgetAndSetBack();
 
-      await("the lost order")
-          .atMost(PATIENCE)
-          .until(() -> "PENDING".equals(database.state("lost")));
+      await("the lost order").until(() -> "PENDING".equals(database.state("lost")));
       scenario.awaitState("paid", "PAID");
       scenario.passDeadline("unpaid", 0);
       service.awaitReady(true);
@@ -103,7 +94,6 @@ class PositionsSetBackIT {
       batch.resume();
 
       await("the dead letter")
-          .atMost(PATIENCE)
           .until(() -> !scenario.outcomes().deadLetters(scenario.topics().created()).isEmpty());
       scenario.awaitState("order", "PENDING");
       scenario.passDeadline("unpaid", 0);
@@ -164,7 +154,7 @@ class PositionsSetBackIT {
     }
 
     void awaitStopped() {
-      await("a batch").atMost(PATIENCE).until(() -> stopped);
+      await("a batch").until(() -> stopped);
     }
 
     void resume() {

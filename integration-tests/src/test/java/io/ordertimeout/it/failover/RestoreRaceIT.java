@@ -17,7 +17,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -29,13 +29,11 @@ import org.junit.jupiter.api.Test;
 @Tag("faults")
 class RestoreRaceIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
-
   private static final String WAITING_FOR_LOCKS =
       "select count(*) from pg_stat_activity"
           + " where datname = current_database() and wait_event_type = 'Lock'";
 
-  private Scenario scenario;
+  @AutoClose private Scenario scenario;
   private Database database;
   private Service service;
 
@@ -45,12 +43,6 @@ class RestoreRaceIT {
     database = scenario.database();
     service = scenario.startService();
     service.awaitReady(true);
-  }
-
-  @AfterEach
-  void stop() {
-    service.close();
-    scenario.close();
   }
 
   @Test
@@ -104,7 +96,6 @@ class RestoreRaceIT {
       }
       publishCancellation(orderId);
       await("the restore to wait for the other transaction")
-          .atMost(PATIENCE)
           .until(() -> database.count(WAITING_FOR_LOCKS) > 0);
       other.commit();
     }

@@ -43,8 +43,6 @@ import org.junit.jupiter.api.Test;
 @Tag("faults")
 class AvroIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
-
   /** A zero byte and the id of the schema. */
   private static final int FRAME = 5;
 
@@ -132,7 +130,6 @@ class AvroIT {
 
     scenario.awaitState("unpaid", "CANCELLED");
     await("the schema to be missing")
-        .atMost(PATIENCE)
         .until(() -> service.gauge("order.timeout.failing", "step", "outbox-relay") > 0);
     assertThat(scenario.outcomes().cancelled()).isEmpty();
     registry.setReadOnly(false);
@@ -163,7 +160,6 @@ class AvroIT {
 
     PublishedEvent letter =
         await("the dead letter")
-            .atMost(PATIENCE)
             .until(
                 () -> scenario.outcomes().deadLetters(scenario.topics().paid()),
                 letters -> !letters.isEmpty())

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ordertimeout.it.support.PublishedEvent;
 import io.ordertimeout.it.support.Scenario;
-import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.Shop;
 import java.time.Duration;
 import java.time.Instant;
@@ -14,7 +13,7 @@ import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
@@ -22,21 +21,17 @@ import org.junit.jupiter.api.TestInstance;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class CancellationIT {
 
-  private final Scenario scenario = Scenario.create();
-  private final Service service =
-      scenario.startService(
-          "order-timeout.deadline.default-timeout", "1s",
-          "order-timeout.deadline.policies[0].name", "counter",
-          "order-timeout.deadline.policies[0].channel", "POS",
-          "order-timeout.deadline.policies[0].timeout", "1s",
-          "order-timeout.outbox.source", "/shops/north");
+  @AutoClose private final Scenario scenario = Scenario.create();
 
   private CompletableFuture<RecordMetadata> sent = new CompletableFuture<>();
 
-  @AfterAll
-  void close() {
-    service.close();
-    scenario.close();
+  CancellationIT() {
+    scenario.startService(
+        "order-timeout.deadline.default-timeout", "1s",
+        "order-timeout.deadline.policies[0].name", "counter",
+        "order-timeout.deadline.policies[0].channel", "POS",
+        "order-timeout.deadline.policies[0].timeout", "1s",
+        "order-timeout.outbox.source", "/shops/north");
   }
 
   @Test

@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
@@ -32,7 +32,7 @@ class DeadLetterIT {
   private static final String ERROR = "x-error";
   private static final int PARTITION = 0;
 
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Service service = scenario.startService();
   private final TopicNames topics = scenario.topics();
   private final Database database = scenario.database();
@@ -49,12 +49,6 @@ class DeadLetterIT {
     static Bad json(String name, String value, String error) {
       return new Bad(name, Shop.utf8("key"), Shop.utf8(value), error);
     }
-  }
-
-  @AfterAll
-  void close() {
-    service.close();
-    scenario.close();
   }
 
   @Test

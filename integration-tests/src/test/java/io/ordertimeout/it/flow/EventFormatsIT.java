@@ -14,7 +14,7 @@ import java.time.temporal.ChronoField;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
@@ -24,14 +24,7 @@ import tools.jackson.databind.json.JsonMapper;
 @Tag("faults")
 class EventFormatsIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
-
-  private final Scenario scenario = Scenario.create();
-
-  @AfterEach
-  void close() {
-    scenario.close();
-  }
+  @AutoClose private final Scenario scenario = Scenario.create();
 
   /** A table of orders and a table of payments with ids of its own, captured by Debezium. */
   @Test
@@ -119,7 +112,6 @@ class EventFormatsIT {
         scenario.awaitState("closed-" + partition, "CLOSED");
       }
       await("parked orders")
-          .atMost(PATIENCE)
           .until(
               () ->
                   scenario.database().count("select count(*) from parked_order")

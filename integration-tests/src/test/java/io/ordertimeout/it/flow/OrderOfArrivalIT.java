@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -38,18 +38,12 @@ class OrderOfArrivalIT {
           + TEST_LOCK
           + " and not granted";
 
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Service service =
       scenario.startService("order-timeout.intake.batch-size", Integer.toString(BATCH));
   private final Shop shop = scenario.shop();
   private final Outcomes outcomes = scenario.outcomes();
   private final Database database = scenario.database();
-
-  @AfterAll
-  void close() {
-    service.close();
-    scenario.close();
-  }
 
   @Test
   void aCreatedOrderIsPendingUntilItsDeadline() {

@@ -16,7 +16,7 @@ import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 
@@ -28,15 +28,8 @@ import org.junit.jupiter.api.Test;
 class RejectedRowIT {
 
   private static final int OTHERS = 100;
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
-
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Database database = scenario.database();
-
-  @AfterEach
-  void close() {
-    scenario.close();
-  }
 
   @Test
   void aRejectedOrderIsDeadLetteredAndTheRestOfItsBatchIsStored() {
@@ -45,9 +38,7 @@ class RejectedRowIT {
     createAmongOthers("refused", Scenario.in(Duration.ZERO));
 
     try (Service service = scenario.startService()) {
-      await("cancellations")
-          .atMost(PATIENCE)
-          .until(() -> scenario.outcomes().cancelled().size() == OTHERS);
+      await("cancellations").until(() -> scenario.outcomes().cancelled().size() == OTHERS);
       assertThat(service.gauge("order.timeout.parked")).isZero();
     }
     List<PublishedEvent> letters = scenario.outcomes().deadLetters(scenario.topics().created());
@@ -68,13 +59,12 @@ class RejectedRowIT {
 
     try (Service service = scenario.startService()) {
       await("the intake to fail")
-          .atMost(PATIENCE)
           .until(() -> service.gauge("order.timeout.failing", "step", "intake-0") > 0);
       assertThat(service.isReady()).isFalse();
 
       database.execute("alter table order_deadline drop constraint broken");
 
-      await("all orders").atMost(PATIENCE).until(() -> database.pending() == OTHERS);
+      await("all orders").until(() -> database.pending() == OTHERS);
       service.awaitReady(true);
       assertThat(service.counter("order.timeout.dead.letters")).isZero();
     }
@@ -89,13 +79,10 @@ class RejectedRowIT {
     scenario.shop().paid("other-0", "fine");
 
     try (Service service = scenario.startService()) {
-      await("cancellations")
-          .atMost(PATIENCE)
-          .until(() -> scenario.outcomes().cancelled().size() == OTHERS - 1);
+      await("cancellations").until(() -> scenario.outcomes().cancelled().size() == OTHERS - 1);
       assertThat(database.state("other-0")).isEqualTo("PAID");
       assertThat(database.state("paid-but-refused")).isEqualTo("PENDING");
       await("the gauge")
-          .atMost(PATIENCE)
           .untilAsserted(() -> assertThat(service.gauge("order.timeout.parked")).isEqualTo(1));
     }
     assertThat(
@@ -128,12 +115,9 @@ class RejectedRowIT {
           """);
       createAmongOthers("stubborn", Scenario.in(Duration.ZERO));
 
-      await("cancellations")
-          .atMost(PATIENCE)
-          .until(() -> scenario.outcomes().cancelled().size() == OTHERS);
+      await("cancellations").until(() -> scenario.outcomes().cancelled().size() == OTHERS);
       assertThat(database.state("stubborn")).isEqualTo("PENDING");
       await("parking")
-          .atMost(PATIENCE)
           .until(
               () ->
                   database.count(
@@ -162,11 +146,8 @@ class RejectedRowIT {
       assertThat(Instant.ofEpochMilli(last.timestamp())).as("the last payment").isBefore(deadline);
       createAmongOthers("paid-before-it-was-created", deadline);
 
-      await("cancellations")
-          .atMost(PATIENCE)
-          .until(() -> scenario.outcomes().cancelled().size() == OTHERS);
+      await("cancellations").until(() -> scenario.outcomes().cancelled().size() == OTHERS);
       await("the gauge")
-          .atMost(PATIENCE)
           .untilAsserted(() -> assertThat(service.gauge("order.timeout.parked")).isEqualTo(3));
       assertThat(scenario.outcomes().deadLetters(scenario.topics().paid()))
           .hasSize(3)

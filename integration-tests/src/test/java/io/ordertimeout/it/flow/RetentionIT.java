@@ -11,7 +11,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.TopicPartition;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
@@ -25,7 +25,7 @@ class RetentionIT {
   private static final Duration HOUR = Duration.ofHours(1);
   private static final Duration DAY = Duration.ofDays(1);
 
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Database database = scenario.database();
   private final Service service =
       scenario.startService(
@@ -34,12 +34,6 @@ class RetentionIT {
           "order-timeout.deadline.max-timeout", "30d",
           "order-timeout.deadline.purge-interval", "1s",
           "order-timeout.outbox.sweep-interval", "1s");
-
-  @AfterAll
-  void close() {
-    service.close();
-    scenario.close();
-  }
 
   @Test
   void ordersDecidedLongAgoArePurgedWithTheirConflictsAndPendingOnesAreNot() {

@@ -19,7 +19,6 @@ import tools.jackson.databind.JsonNode;
 /** A producer was deployed with another format, so that none of its records can be used. */
 class UnusableTopicIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final int RECORDS = 300;
 
   /** Half of the hundred records that are looked at. */
@@ -87,13 +86,9 @@ class UnusableTopicIT {
       assertThat(service.http().viewer().post(permit, reason).status()).isEqualTo(403);
       assertThat(operator.post(permit, reason).status()).isEqualTo(200);
 
-      await("all dead letters")
-          .atMost(PATIENCE)
-          .until(() -> scenario.outcomes().deadLetters().size() == RECORDS);
+      await("all dead letters").until(() -> scenario.outcomes().deadLetters().size() == RECORDS);
       scenario.createPending("after", 0);
-      await("the topic is read on")
-          .atMost(PATIENCE)
-          .until(() -> stoppedPartitions(service, topic) == 0);
+      await("the topic is read on").until(() -> stoppedPartitions(service, topic) == 0);
       assertThat(operator.get(STOPPED).json().path("data")).isEmpty();
       Answer repeated = operator.post(permit, reason);
       assertThat(repeated.status()).isEqualTo(200);
@@ -155,9 +150,7 @@ class UnusableTopicIT {
   }
 
   private static void awaitStopped(Service service, String topic) {
-    await("the topic is stopped")
-        .atMost(PATIENCE)
-        .until(() -> stoppedPartitions(service, topic) > 0);
+    await("the topic is stopped").until(() -> stoppedPartitions(service, topic) > 0);
   }
 
   private static double stoppedPartitions(Service service, String topic) {

@@ -17,7 +17,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.NewPartitions;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -29,16 +29,10 @@ import org.junit.jupiter.api.Test;
 @Order(40)
 class AddedPartitionsIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final int MORE = Scenario.PARTITIONS + 2;
   private static final int ADDED = Scenario.PARTITIONS + 1;
 
-  private final Scenario scenario = Scenario.create();
-
-  @AfterEach
-  void close() {
-    scenario.close();
-  }
+  @AutoClose private final Scenario scenario = Scenario.create();
 
   @Test
   void aPaymentInAnAddedPartitionIsReadBeforeItsOrderIsDecided() {
@@ -108,9 +102,7 @@ class AddedPartitionsIT {
       addPartitions(List.of(scenario.topics().paid()));
       Deadlines.passNow(scenario.database(), "unpaid");
 
-      await("the order to be overdue")
-          .atMost(PATIENCE)
-          .until(() -> service.gauge("order.timeout.overdue") == 1);
+      await("the order to be overdue").until(() -> service.gauge("order.timeout.overdue") == 1);
       assertThat(scenario.database().state("unpaid")).isEqualTo("PENDING");
 
       addPartitions(List.of(scenario.topics().created(), scenario.topics().closed()));
@@ -148,7 +140,6 @@ class AddedPartitionsIT {
                         Collectors.toMap(Function.identity(), t -> NewPartitions.increaseTo(MORE))))
             .all());
     await("the partitions")
-        .atMost(PATIENCE)
         .until(
             () ->
                 topics.stream()

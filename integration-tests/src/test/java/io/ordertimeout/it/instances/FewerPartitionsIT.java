@@ -15,7 +15,7 @@ import java.time.Instant;
 import java.util.List;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.TopicPartition;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -28,17 +28,11 @@ import tools.jackson.databind.JsonNode;
 @Order(40)
 class FewerPartitionsIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final int FEWER = Scenario.PARTITIONS - 1;
   private static final int ORPHANED = Scenario.PARTITIONS - 1;
 
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Database database = scenario.database();
-
-  @AfterEach
-  void close() {
-    scenario.close();
-  }
 
   @Test
   void ordersOfAShardWithoutAPartitionAreDecidedAndPaid() {
@@ -85,7 +79,6 @@ class FewerPartitionsIT {
       scenario.pay("paid", FEWER - 1);
       Deadlines.passNow(database, "paid", "order-2");
       await("a decision, or that the orders wait")
-          .atMost(PATIENCE)
           .until(
               () ->
                   service.gauge("order.timeout.watermark.lag", "shard", "" + ORPHANED) > 2
@@ -111,7 +104,6 @@ class FewerPartitionsIT {
 
         awaitHolds();
         await("all shards")
-            .atMost(PATIENCE)
             .until(() -> staying.ownedShards() + leaving.ownedShards() == Scenario.PARTITIONS);
         SuspensionRows.liftHolds(database);
         Deadlines.passNow(database, "order-0", "order-1");
@@ -152,7 +144,6 @@ class FewerPartitionsIT {
 
   private void awaitServed(Service service) {
     await("all shards to be served")
-        .atMost(PATIENCE)
         .untilAsserted(
             () -> {
               JsonNode overview =
@@ -164,7 +155,6 @@ class FewerPartitionsIT {
   /** Waits until each new partition of payments and of closures holds every shard. */
   private void awaitHolds() {
     await("holds")
-        .atMost(PATIENCE)
         .until(
             () ->
                 database.count(SuspensionRows.HOLDS_IN_FORCE) == 2L * FEWER * Scenario.PARTITIONS);

@@ -27,7 +27,7 @@ import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.common.config.ConfigResource;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -40,17 +40,11 @@ import org.springframework.boot.test.system.CapturedOutput;
 @Order(20)
 class InstancesIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final String REBUILT = "order.timeout.rebuilt.orders";
   private static final int ORDERS_PER_SHARD = 20;
   private static final int VISITS = 2;
 
-  private final Scenario scenario = Scenario.create();
-
-  @AfterEach
-  void close() {
-    scenario.close();
-  }
+  @AutoClose private final Scenario scenario = Scenario.create();
 
   @Test
   void onlyShardsThatMoveAreReloaded() {
@@ -274,9 +268,7 @@ class InstancesIT {
         scenario.create("paid-" + partition, partition, deadline);
         scenario.create("unpaid-" + partition, partition, deadline);
       }
-      await("orders")
-          .atMost(PATIENCE)
-          .until(() -> scenario.database().pending() == 2L * Scenario.PARTITIONS);
+      await("orders").until(() -> scenario.database().pending() == 2L * Scenario.PARTITIONS);
       frozen.freeze();
       for (int partition = 0; partition < Scenario.PARTITIONS; partition++) {
         scenario.pay("paid-" + partition, partition);
@@ -289,7 +281,6 @@ class InstancesIT {
       frozen.thaw();
 
       await("its share again")
-          .atMost(PATIENCE)
           .ignoreExceptionsInstanceOf(IOException.class)
           .until(() -> other.ownedShards() < Scenario.PARTITIONS && frozen.isReady());
       scenario.create("after", 0, Scenario.in(Duration.ofSeconds(1)));
@@ -326,7 +317,6 @@ class InstancesIT {
         cutOff.set(true);
 
         await("a new consumer")
-            .atMost(PATIENCE)
             .until(
                 () ->
                     leaving.counter("order.timeout.consumer.replacements", "reason", "membership")

@@ -8,7 +8,7 @@ import io.ordertimeout.it.support.Service;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -18,12 +18,7 @@ class TakeOverIT {
 
   private static final Duration UNTIL_THE_FORMER_HAS_STOPPED = Duration.ofSeconds(20);
 
-  private final Scenario scenario = Scenario.create();
-
-  @AfterEach
-  void close() {
-    scenario.close();
-  }
+  @AutoClose private final Scenario scenario = Scenario.create();
 
   /** As while the instances move to another group: each is the owner in its own. */
   // The former owner is closed early.

@@ -21,7 +21,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import tools.jackson.databind.json.JsonMapper;
@@ -35,7 +35,7 @@ class RunbooksIT {
 
   private static final Pattern ENDPOINT = Pattern.compile(":8080(?<path>/api/v1/[^\\s'`?]+)");
 
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final int port = Ports.any();
   private final Service service = scenario.startService("server.port", String.valueOf(port));
   private final List<Path> pages =
@@ -43,12 +43,6 @@ class RunbooksIT {
               DeployedFiles.runbooks().stream(),
               Stream.of(DeployedFiles.RUNBOOKS.resolve("README.md")))
           .toList();
-
-  @AfterAll
-  void close() {
-    service.close();
-    scenario.close();
-  }
 
   @Test
   void statementsRunOnTheServicesSchema() throws SQLException {

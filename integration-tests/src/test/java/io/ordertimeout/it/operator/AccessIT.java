@@ -14,7 +14,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -32,15 +32,9 @@ class AccessIT {
     }
   }
 
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Service service =
       scenario.startService("order-timeout.access.max-failures", "1000");
-
-  @AfterAll
-  void close() {
-    service.close();
-    scenario.close();
-  }
 
   @Test
   void everyEndpointRequiresCredentialsAndChangesRequireAnOperator() {

@@ -17,7 +17,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -25,15 +24,13 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /** What clients can make the service spend on them: sessions, threads, memory and hashing. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class AccessLimitsIT {
-
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   private static final int THREADS = 10;
 
@@ -42,7 +39,7 @@ class AccessLimitsIT {
 
   private static final int MAX_LIVE = 20;
 
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Service service =
       scenario.startService(
           "server.tomcat.threads.max", Integer.toString(THREADS),
@@ -51,12 +48,6 @@ class AccessLimitsIT {
           "server.tomcat.remoteip.internal-proxies", "127.0.0.1",
           "order-timeout.access.max-failures", "3");
   private final URI base = service.http().base();
-
-  @AfterAll
-  void close() {
-    service.close();
-    scenario.close();
-  }
 
   @Test
   void anonymousRequestsLeaveNoSession() {
@@ -153,7 +144,7 @@ class AccessLimitsIT {
     }
 
     assertThat(service.http().operator().get("/api/v1/overview").status()).isEqualTo(200);
-    await("the refusals").atMost(PATIENCE).until(() -> refused(slow).size() == CLIENTS - 2);
+    await("the refusals").until(() -> refused(slow).size() == CLIENTS - 2);
     for (RawHttp client : refused(slow)) {
       assertThat(client.response()).startsWith("HTTP/1.1 429").contains("too many log-ins");
     }

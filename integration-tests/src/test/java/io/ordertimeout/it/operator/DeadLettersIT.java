@@ -9,7 +9,6 @@ import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.Shop;
 import io.ordertimeout.it.support.TopicNames;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -19,7 +18,7 @@ import java.util.Set;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import tools.jackson.databind.JsonNode;
@@ -28,18 +27,10 @@ import tools.jackson.databind.JsonNode;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class DeadLettersIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
-
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Service service = scenario.startService();
   private final Http operator = service.http().operator();
   private final TopicNames topics = scenario.topics();
-
-  @AfterAll
-  void close() {
-    service.close();
-    scenario.close();
-  }
 
   @Test
   void aRepairedPaymentIsPublishedAgainAndReleasesItsParkedOrder() {
@@ -86,7 +77,7 @@ class DeadLettersIT {
       sendTo(partition, Shop.utf8("of a producer of its own"));
       sendTo(partition, null);
     }
-    await("the dead letters").atMost(PATIENCE).until(() -> list(letters).size() >= all);
+    await("the dead letters").until(() -> list(letters).size() >= all);
 
     for (JsonNode letter : list(letters)) {
       if (letter.path("error").asString().contains("orderId is missing")) {
@@ -139,7 +130,7 @@ class DeadLettersIT {
       send(topics.created(), "key-" + i, "nonsense " + i);
     }
     String letters = TopicNames.deadLetters(topics.created());
-    await("the dead letters").atMost(PATIENCE).until(() -> list(letters).size() == 25);
+    await("the dead letters").until(() -> list(letters).size() == 25);
 
     Set<String> seen = new HashSet<>();
     @Nullable String after = null;
@@ -187,7 +178,7 @@ class DeadLettersIT {
     assertThat(again.json().at("/data/0/to").asString()).isEqualTo(to);
 
     // What was published again becomes a dead letter again, which was not replayed yet.
-    await("the new dead letters").atMost(PATIENCE).until(() -> list(letters).size() == 27);
+    await("the new dead letters").until(() -> list(letters).size() == 27);
     List<JsonNode> replayed =
         list(letters).valueStream().filter(letter -> !letter.path("replay").isNull()).toList();
     assertThat(replayed).hasSize(2);
@@ -243,7 +234,6 @@ class DeadLettersIT {
   /** Other letters may arrive as well: what other tests publish again becomes one again. */
   private JsonNode awaitLetterOfPayment(String key) {
     return await("the dead letter")
-        .atMost(PATIENCE)
         .until(() -> letterOfPayment(key), Optional::isPresent)
         .orElseThrow();
   }

@@ -17,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -27,16 +27,10 @@ import tools.jackson.databind.JsonNode;
 @Order(30)
 class ExpiryCircuitBreakerIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final int ORDERS = 200;
   private static final Instant LATER = Scenario.in(Duration.ofHours(1));
 
-  private final Scenario scenario = Scenario.create();
-
-  @AfterEach
-  void close() {
-    scenario.close();
-  }
+  @AutoClose private final Scenario scenario = Scenario.create();
 
   @Test
   void tooManyCancellationsPerRegistrationPauseExpiryUntilAnOperatorEndsThePause() {
@@ -60,7 +54,7 @@ class ExpiryCircuitBreakerIT {
       service.endPause(pause.path("id").asString());
 
       // The orders that it held back do not trip it again.
-      await("all to be cancelled").atMost(PATIENCE).until(() -> scenario.database().pending() == 0);
+      await("all to be cancelled").until(() -> scenario.database().pending() == 0);
       assertThat(pauses()).isEqualTo(1);
     }
   }
@@ -100,7 +94,6 @@ class ExpiryCircuitBreakerIT {
       service.awaitReady(true);
       scenario.create("order", 0, Scenario.in(Duration.ZERO));
       await("the decision")
-          .atMost(PATIENCE)
           .until(() -> "CANCELLED".equals(scenario.database().state("order")) || pauses() > 0);
 
       assertThat(pauses()).isZero();
@@ -124,7 +117,7 @@ class ExpiryCircuitBreakerIT {
                 .send(scenario.topics().paid(), "order-" + i, Map.of("paymentId", "p" + i)));
       }
       payments.forEach(Shop::await);
-      await("payments").atMost(PATIENCE).until(() -> paidOrders() == paid);
+      await("payments").until(() -> paidOrders() == paid);
       create(paid, ORDERS, Scenario.in(Duration.ofSeconds(1)));
 
       scenario.awaitAllDecided();
@@ -149,7 +142,7 @@ class ExpiryCircuitBreakerIT {
     scenario.database().makePendingDue();
 
     try (Service after = scenario.startService(settings)) {
-      await("all to be cancelled").atMost(PATIENCE).until(() -> scenario.database().pending() == 0);
+      await("all to be cancelled").until(() -> scenario.database().pending() == 0);
       for (int i = 0; i < 4; i++) {
         scenario.passDeadline("later-" + i, 0);
       }
@@ -184,13 +177,11 @@ class ExpiryCircuitBreakerIT {
 
   private static void awaitTripped(Service service) {
     await("the circuit breaker")
-        .atMost(PATIENCE)
         .until(() -> service.gauge("order.timeout.expiry.paused", "by", "breaker") == 1);
   }
 
   private void awaitRegistered(int orders) {
     await("registrations")
-        .atMost(PATIENCE)
         .until(() -> scenario.database().count("select count(*) from order_deadline") >= orders);
   }
 

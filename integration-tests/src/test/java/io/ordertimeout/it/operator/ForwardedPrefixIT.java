@@ -6,7 +6,7 @@ import io.ordertimeout.it.support.Http;
 import io.ordertimeout.it.support.Http.Answer;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,18 +19,12 @@ class ForwardedPrefixIT {
 
   private static final String HEADER = "X-Forwarded-Prefix";
 
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Service service =
       scenario.startService(
           "server.forward-headers-strategy", "native",
           "server.tomcat.remoteip.internal-proxies", "127.0.0.1",
           "server.servlet.context-path", "/orders");
-
-  @AfterAll
-  void close() {
-    service.close();
-    scenario.close();
-  }
 
   @ParameterizedTest
   @CsvSource(

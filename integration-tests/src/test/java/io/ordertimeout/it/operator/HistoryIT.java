@@ -9,21 +9,14 @@ import io.ordertimeout.it.support.Service;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** The audit log, and the pauses, holds and outages that are over. */
 class HistoryIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
-
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Database database = scenario.database();
-
-  @AfterEach
-  void close() {
-    scenario.close();
-  }
 
   @Test
   void whatIsOverIsNotReadAgainForEachOrderAndPoll() {
@@ -42,7 +35,6 @@ class HistoryIT {
 
       // Postgres publishes its statistics with a delay.
       await("statistics")
-          .atMost(PATIENCE)
           .until(
               () ->
                   scans("shard_outage") > 0
@@ -70,7 +62,6 @@ class HistoryIT {
         """);
     try (Service service = scenario.startService("order-timeout.deadline.purge-interval", "1s")) {
       await("purges")
-          .atMost(PATIENCE)
           .untilAsserted(
               () ->
                   assertThat(rowsByTable())
@@ -89,13 +80,11 @@ class HistoryIT {
     insertHistory(1, "interval '500 days'");
     try (Service service = scenario.startService("order-timeout.deadline.purge-interval", "1s")) {
       await("the purge of the audit log")
-          .atMost(PATIENCE)
           .until(() -> database.count("select count(*) from operator_action") == 0);
       assertThat(rowsByTable()).contains("pause 1", "shard_outage 1");
 
       database.execute("delete from order_deadline where order_id = 'from before'");
       await("the purge of the interruptions")
-          .atMost(PATIENCE)
           .until(
               () ->
                   database.count("select count(*) from shard_outage") == 0

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.StreamSupport;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import tools.jackson.databind.JsonNode;
@@ -24,17 +24,9 @@ import tools.jackson.databind.JsonNode;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class OrderLookupIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
-
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Service service = scenario.startService();
   private final Http operator = service.http().operator();
-
-  @AfterAll
-  void close() {
-    service.close();
-    scenario.close();
-  }
 
   @Test
   void aCancelledOrderReportsItsWholeHistory() {
@@ -54,7 +46,6 @@ class OrderLookupIT {
     scenario.outcomes().awaitConflicts("whole history", 1);
 
     await("the publications to be recorded")
-        .atMost(PATIENCE)
         .untilAsserted(
             () ->
                 assertThat(history("whole history"))
@@ -99,12 +90,10 @@ class OrderLookupIT {
                 new ProducerRecord<>(
                     scenario.topics().paid(), Shop.utf8("replayed"), Shop.utf8(unusable))));
     await("the parking")
-        .atMost(PATIENCE)
         .until(() -> known("replayed").at("/explanation").asString().contains("; parked at "));
     String deadLetters = scenario.topics().paid() + ".dlt";
     JsonNode letter =
         await("the dead letter")
-            .atMost(PATIENCE)
             .until(
                 () -> operator.get("/api/v1/dead-letters/" + deadLetters).json().at("/data/0"),
                 found -> !found.isMissingNode());
@@ -126,7 +115,6 @@ class OrderLookupIT {
     scenario.shop().paid("replayed", "q");
 
     await("the payments without effect")
-        .atMost(PATIENCE)
         .untilAsserted(
             () ->
                 assertThat(history("replayed"))

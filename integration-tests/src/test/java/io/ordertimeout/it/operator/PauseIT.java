@@ -15,8 +15,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Objects;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import tools.jackson.databind.JsonNode;
@@ -27,12 +27,10 @@ import tools.jackson.databind.JsonNode;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class PauseIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
-
   private static final NewPause BREAKER =
       new NewPause(null, PlacedBy.BREAKER, "circuit breaker", "too many", false, null);
 
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Service service =
       scenario.startService(
           "order-timeout.reconciler.interval", "1s",
@@ -40,16 +38,8 @@ class PauseIT {
 
   @AfterEach
   void noPauseIsLeft() {
-    await("the end of all pauses")
-        .atMost(PATIENCE)
-        .until(() -> service.gauge("order.timeout.expiry.paused") == 0);
+    await("the end of all pauses").until(() -> service.gauge("order.timeout.expiry.paused") == 0);
     assertThat(service.counter("order.timeout.repaired")).isZero();
-  }
-
-  @AfterAll
-  void close() {
-    service.close();
-    scenario.close();
   }
 
   @Test
@@ -71,11 +61,11 @@ class PauseIT {
     assertThat(blocker.at("/pauseId").asLong()).isEqualTo(Long.parseLong(pause));
     assertThat(blocker.at("/channel").asString()).isEqualTo("web");
 
-    await("their lateness").atMost(PATIENCE).until(() -> late("false") == inTimeBefore + 2);
+    await("their lateness").until(() -> late("false") == inTimeBefore + 2);
     assertThat(late("true")).isEqualTo(delayedBefore);
     service.endPause(pause);
     scenario.outcomes().awaitCancelled("web");
-    await("its lateness").atMost(PATIENCE).until(() -> late("true") == delayedBefore + 1);
+    await("its lateness").until(() -> late("true") == delayedBefore + 1);
     assertThat(late("false")).isEqualTo(inTimeBefore + 2);
   }
 
@@ -101,7 +91,6 @@ class PauseIT {
     String keeping = service.pause(Map.of("channel", "foretold", "moveDeadlines", false));
     JsonNode kept =
         await("orders past due")
-            .atMost(PATIENCE)
             .until(() -> effect(keeping), e -> e.at("/cancelled/orders").asInt() == 12);
     assertThat(kept.at("/cancelled/complete").asBoolean()).isTrue();
     assertThat(kept.at("/cancelled/amounts"))
@@ -128,7 +117,6 @@ class PauseIT {
     assertThat(moved.at("/cancelled/orders").asInt()).isEqualTo(11);
 
     await("the amount on display")
-        .atMost(PATIENCE)
         .until(
             () -> service.gauge("order.timeout.suspended.amount", "currency", "USD"), n -> n == 6);
     JsonNode suspended = service.http().viewer().get("/api/v1/overview").json().path("suspended");
@@ -172,7 +160,6 @@ class PauseIT {
     // A wheel may contain an order of another test until it is retried.
     JsonNode hour =
         await("the forecast")
-            .atMost(PATIENCE)
             .until(this::hour, h -> h.at("/expectedCancelled/orders").asInt() == 2);
     assertThat(hour.at("/suspended/orders").asInt()).isZero();
     JsonNode misspelt = placed("pausde");
@@ -185,7 +172,6 @@ class PauseIT {
     // Channels are read every ten seconds.
     JsonNode others =
         await("the orders of the channel")
-            .atMost(PATIENCE)
             .until(this::hour, h -> h.at("/suspended/orders").asInt() == 4);
     assertThat(others.at("/expectedCancelled/orders").asInt()).isEqualTo(1);
     String all = service.pause(Map.of("moveDeadlines", false));
@@ -221,9 +207,7 @@ class PauseIT {
     plant(7, "stuck", 5, "web", Duration.ofHours(1));
     plant(8, "of a held shard", 2, "web", Duration.ofHours(1));
 
-    await("the number of overdue orders")
-        .atMost(PATIENCE)
-        .until(() -> service.gauge("order.timeout.overdue") == 5);
+    await("the number of overdue orders").until(() -> service.gauge("order.timeout.overdue") == 5);
     assertThat(service.gauge("order.timeout.suspended")).isEqualTo(2_000 + 1_995 + 2);
 
     scenario.database().execute("delete from order_deadline where shard >= 7");

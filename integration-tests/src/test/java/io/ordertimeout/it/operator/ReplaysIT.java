@@ -11,7 +11,6 @@ import io.ordertimeout.it.support.Shop;
 import io.ordertimeout.it.support.TopicNames;
 import io.ordertimeout.it.traffic.Deadlines;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
@@ -19,7 +18,7 @@ import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
@@ -27,19 +26,12 @@ import org.junit.jupiter.api.TestInstance;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ReplaysIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final int PARTITION = 0;
 
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Service service = scenario.startService();
   private final Http operator = service.http().operator();
   private final TopicNames topics = scenario.topics();
-
-  @AfterAll
-  void close() {
-    service.close();
-    scenario.close();
-  }
 
   @Test
   void aPaymentThatWasAppliedAndDeadLetteredConflictsOnceHoweverOftenItIsReplayed() {
@@ -132,7 +124,6 @@ class ReplaysIT {
 
   private PublishedEvent awaitLetter(String topic, String orderId, int number) {
     await("dead letter " + number + " of " + orderId)
-        .atMost(PATIENCE)
         .until(() -> letters(topic, orderId).size() >= number);
     return letters(topic, orderId).get(number - 1);
   }

@@ -21,7 +21,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -34,7 +34,7 @@ import tools.jackson.databind.json.JsonMapper;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SearchIT {
 
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Service service = scenario.startService();
   private final Http viewer = service.http().viewer();
   private final Instant base = Scenario.in(Duration.ofHours(1));
@@ -49,12 +49,6 @@ class SearchIT {
     }
     scenario.create("other", 0, base.plusSeconds(10));
     scenario.awaitQuiet();
-  }
-
-  @AfterAll
-  void close() {
-    service.close();
-    scenario.close();
   }
 
   @Test

@@ -10,11 +10,10 @@ import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.TcpProxy;
 import java.net.URI;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
@@ -22,17 +21,10 @@ import org.junit.jupiter.api.TestInstance;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SessionsIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final int MOST_OF_A_USER = 20;
 
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Service service = scenario.startService();
-
-  @AfterAll
-  void close() {
-    service.close();
-    scenario.close();
-  }
 
   @Test
   void anyInstanceServesASessionAndARestartEndsNone() {
@@ -99,7 +91,6 @@ class SessionsIT {
 
       way.restore();
       await("sessions are read again")
-          .atMost(PATIENCE)
           .until(() -> unknown.at(cutOff).get("/api/v1/session").status() == 200);
       assertThat(unknown.userAt(cutOff)).isEqualTo("operator");
       assertThat(known.userAt(cutOff)).isEqualTo("operator");
@@ -174,7 +165,6 @@ class SessionsIT {
       ConsoleSession session = operator(purging);
 
       await("no session is left")
-          .atMost(PATIENCE)
           .until(() -> apart.database().count("select count(*) from console_session") == 0);
       assertThat(session.userAt(purging)).isEmpty();
     }

@@ -12,26 +12,20 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Deadlines that passed during an outage of the service. */
 class AfterOutageIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final String[] EXTENDING = {
     "order-timeout.expiry.after-outage", "extend-by-outage",
     "order-timeout.expiry.outage-after", "10s"
   };
 
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Database database = scenario.database();
-
-  @AfterEach
-  void close() {
-    scenario.close();
-  }
 
   @Test
   void deadlinesAreExtendedByTheOutageIfConfigured() {
@@ -45,7 +39,6 @@ class AfterOutageIT {
       scenario.awaitState("paid", "PENDING");
       // The service measures an outage from its last heartbeat.
       await("a heartbeat")
-          .atMost(PATIENCE)
           .until(() -> database.count("select count(*) from shard_heartbeat where shard = 0") == 1);
       assertThat(service.counter("order.timeout.cancelled")).isEqualTo(1);
     }
@@ -110,7 +103,7 @@ class AfterOutageIT {
     leaveInOutbox(events);
 
     try (Service service = startServiceThatSweepsOnce()) {
-      await("the backlog").atMost(PATIENCE).until(() -> database.unpublished() == 0);
+      await("the backlog").until(() -> database.unpublished() == 0);
       assertThat(scenario.outcomes().cancelled()).hasSizeGreaterThanOrEqualTo((int) events);
       service.awaitReady(true);
     }
@@ -127,12 +120,12 @@ class AfterOutageIT {
       relay.abandon(2);
       leaveInOutbox(12_000);
       relay.adopt(0);
-      await("the sweep's begin").atMost(PATIENCE).until(() -> database.unpublished() < 12_000);
+      await("the sweep's begin").until(() -> database.unpublished() < 12_000);
       assertThat(database.unpublished()).isGreaterThan(8_000);
 
       relay.adopt(1);
       relay.adopt(2);
-      await("the backlog").atMost(PATIENCE).until(() -> database.unpublished() == 0);
+      await("the backlog").until(() -> database.unpublished() == 0);
     }
   }
 

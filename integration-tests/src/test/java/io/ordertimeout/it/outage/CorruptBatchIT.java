@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Order;
@@ -31,8 +31,6 @@ import org.junit.jupiter.api.Test;
 @Tag("faults")
 @Order(20)
 class CorruptBatchIT {
-
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   /** How soon the other partitions have to be served. */
   private static final Duration PROMPT = Duration.ofSeconds(5);
@@ -47,7 +45,7 @@ class CorruptBatchIT {
 
   private static EmbeddedPlatform platform;
 
-  private Scenario scenario;
+  @AutoClose private Scenario scenario;
 
   @BeforeAll
   static void startPlatform() {
@@ -63,11 +61,6 @@ class CorruptBatchIT {
   void open() {
     TestEnvironment environment = TestEnvironment.of(platform);
     scenario = Scenario.on(environment, environment);
-  }
-
-  @AfterEach
-  void close() {
-    scenario.close();
   }
 
   @Test
@@ -194,9 +187,7 @@ class CorruptBatchIT {
     passDeadlines("unpaid");
     Deadlines.passNow(scenario.database(), id("paid", CORRUPT));
     assertThatTheOthersAreCancelledPromptly();
-    await("the report of the partition that cannot be read")
-        .atMost(PATIENCE)
-        .until(() -> failing(service) > 0);
+    await("the report of the partition that cannot be read").until(() -> failing(service) > 0);
     service.awaitReady(false);
     for (String prefix : List.of("paid", "unpaid")) {
       assertThat(scenario.database().state(id(prefix, CORRUPT))).as(prefix).isEqualTo("PENDING");

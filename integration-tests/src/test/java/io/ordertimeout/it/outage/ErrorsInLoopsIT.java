@@ -8,8 +8,8 @@ import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.traffic.Deadlines;
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -24,8 +24,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("faults")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ErrorsInLoopsIT {
-
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   /** Where errors occur, and the steps that report them. */
   @SuppressWarnings("ImmutableEnumChecker")
@@ -51,7 +49,7 @@ class ErrorsInLoopsIT {
   }
 
   private final ErrorInjector errors = new ErrorInjector();
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Service service =
       scenario.startService(
           errors.interceptors(),
@@ -73,12 +71,6 @@ class ErrorsInLoopsIT {
     errors.restore();
   }
 
-  @AfterAll
-  void close() {
-    service.close();
-    scenario.close();
-  }
-
   @ParameterizedTest
   @EnumSource
   void aStepThatMeetsErrorsFailsVisiblyAndRecovers(Place place) {
@@ -91,7 +83,6 @@ class ErrorsInLoopsIT {
     scenario.create(created, 1, Scenario.in(Duration.ofHours(1)));
     for (String step : place.steps) {
       await(step + " to fail")
-          .atMost(PATIENCE)
           .until(() -> service.gauge("order.timeout.failing", "step", step) > 0);
     }
     assertThat(service.isReady()).isFalse();
@@ -109,7 +100,6 @@ class ErrorsInLoopsIT {
   void changesAreNoticedWhileTheirWatchMeetsErrors() {
     errors.fail(Place.CHANGES.call);
     await("the watch to fail")
-        .atMost(PATIENCE)
         .until(() -> service.gauge("order.timeout.failing", "step", "change-watch") > 0);
 
     scenario
@@ -124,7 +114,6 @@ class ErrorsInLoopsIT {
 
   private void awaitPauses(int count) {
     await(count + " pauses")
-        .atMost(PATIENCE)
         .until(() -> service.gauge("order.timeout.expiry.paused", "by", "operator") == count);
   }
 

@@ -7,8 +7,7 @@ import io.ordertimeout.it.support.Guests;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.traffic.Deadlines;
-import java.time.Duration;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -19,15 +18,8 @@ import org.junit.jupiter.api.Test;
 @Tag("faults")
 class FailuresOfLeftShardsIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
-
   private final ErrorInjector errors = new ErrorInjector();
-  private final Scenario scenario = Scenario.create();
-
-  @AfterEach
-  void close() {
-    scenario.close();
-  }
+  @AutoClose private final Scenario scenario = Scenario.create();
 
   @Test
   void aDecisionThatFailsUntilItsShardLeavesIsForgotten() {
@@ -56,9 +48,7 @@ class FailuresOfLeftShardsIT {
   }
 
   private static void awaitFailing(Service service, String step) {
-    await(step + " to fail")
-        .atMost(PATIENCE)
-        .until(() -> service.gauge("order.timeout.failing", "step", step) > 0);
+    await(step + " to fail").until(() -> service.gauge("order.timeout.failing", "step", step) > 0);
     assertThat(service.isReady()).isFalse();
   }
 
@@ -66,7 +56,6 @@ class FailuresOfLeftShardsIT {
   private void assertReadyOnceTheShardsHaveLeft(Service service) {
     try (Guests guests = Guests.forAllShards(scenario)) {
       await("no shards, and no failure")
-          .atMost(PATIENCE)
           .untilAsserted(
               () -> {
                 guests.poll();

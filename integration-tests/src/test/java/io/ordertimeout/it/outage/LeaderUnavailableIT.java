@@ -49,8 +49,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Order(20)
 class LeaderUnavailableIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
-
   /** How long the service may wait for the offsets of the partition without a leader. */
   private static final Duration QUESTION_TIMEOUT = Duration.ofSeconds(20);
 
@@ -121,14 +119,10 @@ class LeaderUnavailableIT {
       double lag = lag(service);
       assertThatOtherShardsAreServed();
       awaitLagAbove(service, lag + 3);
-      await("an old heartbeat of shard 0")
-          .atMost(PATIENCE)
-          .until(() -> secondsSinceHeartbeat(0) > 5);
+      await("an old heartbeat of shard 0").until(() -> secondsSinceHeartbeat(0) > 5);
       for (int shard = 1; shard < Scenario.PARTITIONS; shard++) {
         int other = shard;
-        await("a recent heartbeat of shard " + other)
-            .atMost(PATIENCE)
-            .until(() -> secondsSinceHeartbeat(other) < 3);
+        await("a recent heartbeat of shard " + other).until(() -> secondsSinceHeartbeat(other) < 3);
       }
       service.awaitReady(false);
       assertThat(service.gauge("order.timeout.failing", "step", "intake-0")).isZero();
@@ -257,9 +251,7 @@ class LeaderUnavailableIT {
         second.stop();
 
         for (Service service : List.of(one, other)) {
-          await("the next generation of the group")
-              .atMost(PATIENCE)
-              .until(() -> service.gauge(GENERATION) == 2);
+          await("the next generation of the group").until(() -> service.gauge(GENERATION) == 2);
         }
         Instance.awaitShared(one, other);
       }
@@ -351,9 +343,7 @@ class LeaderUnavailableIT {
   }
 
   private static void awaitLagAbove(Service service, double seconds) {
-    await("a watermark lag above " + seconds + " s")
-        .atMost(PATIENCE)
-        .until(() -> lag(service) > seconds);
+    await("a watermark lag above " + seconds + " s").until(() -> lag(service) > seconds);
   }
 
   private static double lag(Service service) {
@@ -378,7 +368,7 @@ class LeaderUnavailableIT {
             .alterPartitionReassignments(
                 Map.of(partition, Optional.of(new NewPartitionReassignment(replicas))))
             .all());
-    await("the reassignment").atMost(PATIENCE).until(() -> replicas(partition).equals(replicas));
+    await("the reassignment").until(() -> replicas(partition).equals(replicas));
   }
 
   private List<Integer> replicas(TopicPartition partition) {

@@ -13,7 +13,7 @@ import java.time.Instant;
 import java.util.List;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -23,18 +23,12 @@ class MissingTopicsIT {
 
   private static final int ROUNDS = 5;
   private static final int BAD_RECORDS = 50;
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   /** Less than Kafka's producer waits for the metadata of a single record's topic. */
   private static final Duration PROMPT = Duration.ofSeconds(8);
 
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final TopicNames topics = scenario.topics();
-
-  @AfterEach
-  void close() {
-    scenario.close();
-  }
 
   @Test
   void withoutTheTopicOfConflictsCancellationsArePublishedPromptly() {
@@ -59,8 +53,8 @@ class MissingTopicsIT {
 
       create(topics.conflict());
 
-      await("conflicts").atMost(PATIENCE).until(() -> records(topics.conflict()) >= ROUNDS);
-      await("outbox").atMost(PATIENCE).until(() -> scenario.database().unpublished() == 0);
+      await("conflicts").until(() -> records(topics.conflict()) >= ROUNDS);
+      await("outbox").until(() -> scenario.database().unpublished() == 0);
       service.awaitReady(true);
     }
   }
@@ -100,7 +94,7 @@ class MissingTopicsIT {
 
       create(deadLetters);
 
-      await("dead letters").atMost(PATIENCE).until(() -> records(deadLetters) >= BAD_RECORDS);
+      await("dead letters").until(() -> records(deadLetters) >= BAD_RECORDS);
       scenario.awaitState("behind", "PENDING");
       service.awaitReady(true);
       assertThat(service.counter("order.timeout.dead.letters")).isEqualTo(BAD_RECORDS);
@@ -108,9 +102,7 @@ class MissingTopicsIT {
   }
 
   private static void awaitFailing(Service service, String step) {
-    await(step + " to fail")
-        .atMost(PATIENCE)
-        .until(() -> service.gauge("order.timeout.failing", "step", step) > 0);
+    await(step + " to fail").until(() -> service.gauge("order.timeout.failing", "step", step) > 0);
   }
 
   private void create(String topic) {

@@ -13,7 +13,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
@@ -28,9 +28,7 @@ import org.junit.jupiter.api.TestInstance;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class PostgresErrorsIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
-
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Database database = scenario.database();
   private final Service service =
       scenario.startService(
@@ -44,12 +42,6 @@ class PostgresErrorsIT {
   @BeforeEach
   void awaitReady() {
     service.awaitReady(true);
-  }
-
-  @AfterAll
-  void close() {
-    service.close();
-    scenario.close();
   }
 
   @Test
@@ -108,7 +100,6 @@ class PostgresErrorsIT {
       scenario.shop().closed("deadlock-paid");
       scenario.shop().closed("deadlock-unpaid");
       await("the intake to wait for a lock")
-          .atMost(PATIENCE)
           .until(
               () ->
                   database.count(
@@ -133,7 +124,7 @@ class PostgresErrorsIT {
       update.execute("update order_deadline set policy = 'x' where order_id = 'held'");
 
       scenario.outcomes().awaitCancelled("held");
-      await("the outbox").atMost(PATIENCE).until(() -> database.unpublished() == 0);
+      await("the outbox").until(() -> database.unpublished() == 0);
 
       other.commit();
     }
@@ -222,7 +213,6 @@ class PostgresErrorsIT {
     }
     service.awaitReady(false);
     await("the intake to fail")
-        .atMost(PATIENCE)
         .until(() -> service.gauge("order.timeout.failing", "step", "intake-0") > 0);
     assertThat(database.state(prefix + "-unpaid")).isEqualTo("PENDING");
     assertThat(database.state(prefix + "-paid")).isEqualTo("PENDING");

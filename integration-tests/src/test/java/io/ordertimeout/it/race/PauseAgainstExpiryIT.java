@@ -16,7 +16,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -24,8 +24,6 @@ import org.junit.jupiter.api.Test;
 /** A pause that is placed while Postgres executes a decision that began before it. */
 @Tag("faults")
 class PauseAgainstExpiryIT {
-
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   /** Postgres keeps the plan of a statement that it has executed a few times. */
   private static final int DECISIONS_WITH_THE_SAME_PLAN = 12;
@@ -40,7 +38,7 @@ class PauseAgainstExpiryIT {
   private static final String WAITING_FOR_THE_PAUSES =
       "select count(*) from pg_locks where relation = 'suspension'::regclass and not granted";
 
-  private Scenario scenario;
+  @AutoClose private Scenario scenario;
   private Database database;
   private Service service;
 
@@ -69,12 +67,6 @@ class PauseAgainstExpiryIT {
     }
   }
 
-  @AfterEach
-  void stop() {
-    service.close();
-    scenario.close();
-  }
-
   @Test
   void aDecisionThatIsRunningEndsBeforeTheRequestReturns() throws SQLException {
     CompletableFuture<String> pause;
@@ -83,7 +75,6 @@ class PauseAgainstExpiryIT {
 
       pause = CompletableFuture.supplyAsync(() -> service.pause(Map.of("moveDeadlines", false)));
       await("the pause to be placed, or to wait")
-          .atMost(PATIENCE)
           .until(() -> pause.isDone() || database.count(WAITING_FOR_THE_PAUSES) > 0);
 
       assertThat(pause).isNotDone();
@@ -93,9 +84,7 @@ class PauseAgainstExpiryIT {
     assertThat(database.state("running")).isEqualTo("CANCELLED");
 
     scenario.create("later", 0, Scenario.in(Duration.ZERO));
-    await("the order to be suspended")
-        .atMost(PATIENCE)
-        .until(() -> service.gauge("order.timeout.suspended") == 1);
+    await("the order to be suspended").until(() -> service.gauge("order.timeout.suspended") == 1);
     assertThat(database.state("later")).isEqualTo("PENDING");
     service.endPause(id);
     scenario.outcomes().awaitCancelled("later");
@@ -128,17 +117,15 @@ class PauseAgainstExpiryIT {
       holdUpADecision(other, "running");
       create("held back", TOO_MANY);
       await("the pause to be refused")
-          .atMost(PATIENCE)
           .until(() -> service.gauge("order.timeout.failing", "step", "expiry") > 0);
     }
     await("the pause")
-        .atMost(PATIENCE)
         .until(() -> service.gauge("order.timeout.expiry.paused", "by", "breaker") == 1);
     service.endPause(database.text("select id::text from suspension"));
-    await("all to be cancelled").atMost(PATIENCE).until(() -> database.pending() == 0);
+    await("all to be cancelled").until(() -> database.pending() == 0);
 
     create("few", TOO_MANY - 5);
-    await("all to be cancelled").atMost(PATIENCE).until(() -> database.pending() == 0);
+    await("all to be cancelled").until(() -> database.pending() == 0);
     assertThat(database.count(SuspensionRows.PAUSES)).isEqualTo(1);
   }
 
@@ -155,6 +142,6 @@ class PauseAgainstExpiryIT {
       statement.execute("select pg_advisory_lock(0)");
     }
     scenario.create(orderId, 0, Scenario.in(Duration.ZERO));
-    await("the decision of " + orderId).atMost(PATIENCE).until(() -> database.count(RUNNING) == 1);
+    await("the decision of " + orderId).until(() -> database.count(RUNNING) == 1);
   }
 }

@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -23,21 +23,13 @@ import org.junit.jupiter.api.TestInstance;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class WheelReconcilerIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
-
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Database database = scenario.database();
   private final Service service =
       scenario.startService(
           "order-timeout.reconciler.interval", "1s",
           "order-timeout.reconciler.confirm-after", "500ms",
           "order-timeout.reconciler.overdue-after", "2s");
-
-  @AfterAll
-  void close() {
-    service.close();
-    scenario.close();
-  }
 
   @Test
   void anOrderMissingFromTheWheelIsArmed() {
@@ -67,12 +59,10 @@ class WheelReconcilerIT {
         where order_id = 'extra'
         """);
 
-    await("the repair").atMost(PATIENCE).until(() -> repaired("kind", "extra") == extra + 1);
+    await("the repair").until(() -> repaired("kind", "extra") == extra + 1);
 
     // Repairs are counted when the wheel is notified, a moment before it has changed.
-    await("the repaired wheel")
-        .atMost(PATIENCE)
-        .until(() -> service.gauge("order.timeout.pending") == 0);
+    await("the repaired wheel").until(() -> service.gauge("order.timeout.pending") == 0);
     assertThat(repaired()).isEqualTo(all + 1);
   }
 
@@ -101,18 +91,14 @@ class WheelReconcilerIT {
                 new ProducerRecord<>(
                     scenario.topics().paid(), 1, Shop.utf8("parked"), Shop.utf8("garbage"))));
 
-    await("the wheel without the order")
-        .atMost(PATIENCE)
-        .until(() -> service.gauge("order.timeout.pending") == 0);
+    await("the wheel without the order").until(() -> service.gauge("order.timeout.pending") == 0);
     assertThat(repaired()).isEqualTo(all);
 
     service
         .http()
         .operator()
         .post("/api/v1/order/release", Map.of("orderId", "parked", "reason", "it was not paid"));
-    await("the order in the wheel")
-        .atMost(PATIENCE)
-        .until(() -> service.gauge("order.timeout.pending") == 1);
+    await("the order in the wheel").until(() -> service.gauge("order.timeout.pending") == 1);
     scenario.pay("parked", 1);
     scenario.awaitState("parked", "PAID");
   }
@@ -129,10 +115,10 @@ class WheelReconcilerIT {
         from generate_series(1, 5) as g(i)
         """);
 
-    await("the alarm").atMost(PATIENCE).until(() -> service.gauge("order.timeout.overdue") == 5);
+    await("the alarm").until(() -> service.gauge("order.timeout.overdue") == 5);
 
     database.execute("delete from order_deadline where shard = 7");
-    await("its end").atMost(PATIENCE).until(() -> service.gauge("order.timeout.overdue") == 0);
+    await("its end").until(() -> service.gauge("order.timeout.overdue") == 0);
   }
 
   @Test

@@ -122,9 +122,7 @@ class ArmingSafeguardIT {
     decisionsAllowed = new CountDownLatch(1);
     Instant deadline = Scenario.in(Duration.ofSeconds(1));
     sabotaged.create(prefix, ORDERS, deadline);
-    await("registration")
-        .atMost(SabotagedService.PATIENCE)
-        .until(() -> sabotaged.count(prefix, "PENDING") == ORDERS);
+    await("registration").until(() -> sabotaged.count(prefix, "PENDING") == ORDERS);
     try (Connection other = database.connect();
         Statement statement = other.createStatement()) {
       other.setAutoCommit(false);
@@ -133,7 +131,6 @@ class ArmingSafeguardIT {
       decisionsAllowed.countDown();
       // Orders that are not armed are not decided at all.
       await("a decision of locked orders")
-          .atMost(SabotagedService.PATIENCE)
           .until(() -> decisions.get() > before || database.now().isAfter(deadline.plusSeconds(2)));
     }
   }

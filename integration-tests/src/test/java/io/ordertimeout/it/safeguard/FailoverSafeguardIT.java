@@ -183,9 +183,7 @@ class FailoverSafeguardIT {
     paymentsOfStoring.unblock();
     sabotaged.awaitStates(storing, "PAID", ORDERS);
     IntStream.range(0, ORDERS).forEach(i -> scenario.outcomes().awaitCancelled(published + i));
-    await("the other orders to wait for their payments")
-        .atMost(SabotagedService.PATIENCE)
-        .until(() -> lag() > 0.5);
+    await("the other orders to wait for their payments").until(() -> lag() > 0.5);
     beforeDecision.close();
     paymentsOfDeciding.unblock();
     sabotaged.awaitStates(deciding, "PAID", ORDERS);
@@ -198,7 +196,6 @@ class FailoverSafeguardIT {
     sabotaged.pay(published, PUBLISHED, ORDERS);
     // The intake requests the read-back, but it is stopped. The read-back itself has to notice.
     await("the read-back to miss Postgres")
-        .atMost(SabotagedService.PATIENCE)
         .until(() -> sabotaged.service().gauge("order.timeout.failing", "step", "read-back") > 0);
     pair.promote();
     without(
@@ -206,7 +203,7 @@ class FailoverSafeguardIT {
         removed,
         () -> {
           pair.connectClients();
-          await("the read-back").atMost(SabotagedService.PATIENCE).until(this::isReadBack);
+          await("the read-back").until(this::isReadBack);
         });
     int before = decisions.get();
     without(
@@ -214,9 +211,7 @@ class FailoverSafeguardIT {
         removed,
         () -> {
           beforeDecision.open();
-          await("the decision")
-              .atMost(SabotagedService.PATIENCE)
-              .until(() -> decisions.get() > before);
+          await("the decision").until(() -> decisions.get() > before);
         });
     without(
         Set.of(Safeguard.POSITIONS_IN_STORING, Safeguard.SERVER_IN_STORING),
@@ -235,7 +230,7 @@ class FailoverSafeguardIT {
   }
 
   private static void awaitReached(String what, Barrier barrier) {
-    await(what).atMost(SabotagedService.PATIENCE).until(barrier::isReached);
+    await(what).until(barrier::isReached);
   }
 
   private double lag() {

@@ -15,7 +15,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -26,13 +26,8 @@ class ReconcilerSafeguardIT {
 
   private static final Duration PATIENCE = Duration.ofMinutes(1);
 
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Database database = scenario.database();
-
-  @AfterEach
-  void close() {
-    scenario.close();
-  }
 
   @Test
   void aDifferenceOfAnotherKindIsNoneThatLasts() throws InterruptedException {
@@ -72,9 +67,7 @@ class ReconcilerSafeguardIT {
     for (int shard = 0; shard < Scenario.PARTITIONS; shard++) {
       scenario.create("order-" + shard, shard, deadline);
     }
-    await("the wheels")
-        .atMost(PATIENCE)
-        .until(() -> service.gauge("order.timeout.pending") == Scenario.PARTITIONS);
+    await("the wheels").until(() -> service.gauge("order.timeout.pending") == Scenario.PARTITIONS);
     database.execute("update order_deadline set state = 'CLOSED', decided_at = now()");
     steps.go();
 

@@ -114,7 +114,7 @@ final class SabotagedService implements AutoCloseable {
 
   /** Waits until that many orders with the prefix are in the state. */
   void awaitStates(String prefix, String state, int orders) {
-    await(prefix + " " + state).atMost(PATIENCE).until(() -> count(prefix, state) == orders);
+    await(prefix + " " + state).until(() -> count(prefix, state) == orders);
   }
 
   /** Returns the number of orders with the prefix that are in the state. */

@@ -71,9 +71,7 @@ final class SafeguardRemover {
 
   /** Waits until the removal of a safeguard has taken effect. */
   void awaitEffect(Safeguard safeguard) {
-    await("an effect of the removal of " + safeguard)
-        .atMost(SabotagedService.PATIENCE)
-        .until(() -> effective.contains(safeguard));
+    await("an effect of the removal of " + safeguard).until(() -> effective.contains(safeguard));
   }
 
   /** Restores one safeguard, which must have been removed effectively. */

@@ -127,9 +127,7 @@ class StoringSafeguardIT {
     sabotaged.safeguards().remove(removed);
     Instant deadline = Scenario.in(Duration.ofSeconds(1));
     sabotaged.create(prefix, ORDERS, deadline);
-    await("cancellations")
-        .atMost(SabotagedService.PATIENCE)
-        .until(() -> sabotaged.count(prefix, "CANCELLED") == ORDERS);
+    await("cancellations").until(() -> sabotaged.count(prefix, "CANCELLED") == ORDERS);
     sabotaged.create(prefix, ORDERS, deadline.plus(Duration.ofHours(1)));
     sabotaged.pay(prefix, ORDERS);
     // Now the conflicts are published.
@@ -219,13 +217,11 @@ class StoringSafeguardIT {
     }
     sabotaged.safeguards().remove(removed);
     clock.setAhead(sabotaged, AHEAD);
-    await("the purge").atMost(SabotagedService.PATIENCE).until(() -> rows(prefix + "sooner-") == 0);
+    await("the purge").until(() -> rows(prefix + "sooner-") == 0);
     sabotaged.create(prefix + "later-", ORDERS, later);
     sabotaged.create(prefix + "sooner-", ORDERS, sooner);
     Map<TopicPartition, Long> again = scenario.inputEnds();
-    await("the orders again")
-        .atMost(SabotagedService.PATIENCE)
-        .until(() -> scenario.committed(again));
+    await("the orders again").until(() -> scenario.committed(again));
   }
 
   private long rows(String prefix) {

@@ -138,21 +138,17 @@ class TakeOverSafeguardIT {
     Instant deadline = Scenario.in(Duration.ofSeconds(1));
     sabotaged.create(prefix + "unpaid-", ORDERS, deadline);
     sabotaged.create(prefix + "paid-", ORDERS, deadline);
-    await("known orders")
-        .atMost(SabotagedService.PATIENCE)
-        .until(() -> sabotaged.count(prefix, "PENDING") == 2 * ORDERS);
+    await("known orders").until(() -> sabotaged.count(prefix, "PENDING") == 2 * ORDERS);
     // Offsets are committed a moment after their records are stored.
     Map<TopicPartition, Long> known = new HashMap<>(scenario.inputEnds());
     known.keySet().removeIf(partition -> !partition.topic().equals(scenario.topics().created()));
-    await("the commit of their offsets")
-        .atMost(SabotagedService.PATIENCE)
-        .until(() -> scenario.committed(known));
+    await("the commit of their offsets").until(() -> scenario.committed(known));
     sabotaged.safeguards().remove(removed);
     store.fail();
     sabotaged.create(prefix + "new-", ORDERS, deadline);
     payments.unblock();
     Map<TopicPartition, Long> ends = scenario.inputEnds();
-    await("the last records").atMost(SabotagedService.PATIENCE).until(() -> store.hasRead(ends));
+    await("the last records").until(() -> store.hasRead(ends));
     sabotaged.stop();
     store.recover();
     sabotaged.safeguards().restoreAll();

@@ -145,7 +145,6 @@ class UnreadPaymentsSafeguardIT {
     sabotaged.create(paid, PAID_PARTITION, ORDERS, deadline);
     sabotaged.create(closed, CLOSED_PARTITION, ORDERS, deadline);
     await("registration")
-        .atMost(SabotagedService.PATIENCE)
         .until(
             () ->
                 sabotaged.count(prefix, "PENDING") + sabotaged.count(prefix, "CANCELLED")
@@ -173,9 +172,7 @@ class UnreadPaymentsSafeguardIT {
 
   /** Waits until orders that are due wait for their shard's watermark. */
   private void awaitLag(int shard, double longer) {
-    await("a lag of the watermark")
-        .atMost(SabotagedService.PATIENCE)
-        .until(() -> lag(shard) > longer);
+    await("a lag of the watermark").until(() -> lag(shard) > longer);
   }
 
   private double lag(int shard) {
@@ -214,9 +211,7 @@ class UnreadPaymentsSafeguardIT {
     Instant deadline = Deadlines.afterCreation(scenario);
     question.betweenSteps().close();
     sabotaged.create(prefix, 1, deadline);
-    await("the first step")
-        .atMost(SabotagedService.PATIENCE)
-        .until(question.betweenSteps()::isReached);
+    await("the first step").until(question.betweenSteps()::isReached);
     sabotaged.pay(prefix, 1);
     scenario.awaitPast(deadline);
     question.betweenSteps().open();

@@ -16,7 +16,6 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -55,7 +54,6 @@ import tools.jackson.databind.JsonNode;
 @Order(25)
 class SecuredKafkaIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final String USER = "order-timeout";
   private static final String JAAS_CONFIG =
       "org.apache.kafka.common.security.scram.ScramLoginModule required username=\"%s\" password=\"%s\";";
@@ -190,9 +188,7 @@ class SecuredKafkaIT {
     try (Scenario scenario = withoutRights(passwordPort)) {
       changePassword(scenario, password);
       try (Service service = scenario.startService(byPassword(authority, password))) {
-        await("the log")
-            .atMost(PATIENCE)
-            .until(() -> output.getAll().contains("TopicAuthorizationException"));
+        await("the log").until(() -> output.getAll().contains("TopicAuthorizationException"));
         assertThat(service.isReady()).isFalse();
 
         grantRights(scenario);
@@ -226,9 +222,8 @@ class SecuredKafkaIT {
 
   /** Waits until the service reports the failure in its log and its health. */
   private static void awaitReported(Service service, CapturedOutput output, String words) {
-    await("the log").atMost(PATIENCE).until(() -> output.getAll().contains(words));
+    await("the log").until(() -> output.getAll().contains(words));
     await("health")
-        .atMost(PATIENCE)
         .untilAsserted(() -> assertThat(service.health()).contains("\"kafka\"", "Authentication"));
     assertThat(service.isReady()).isFalse();
   }

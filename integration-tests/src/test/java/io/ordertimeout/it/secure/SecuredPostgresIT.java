@@ -12,7 +12,6 @@ import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.TestEnvironment;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -30,8 +29,6 @@ import org.springframework.boot.test.system.CapturedOutput;
 class SecuredPostgresIT {
 
   private static final String REJECTED = "password authentication failed for user";
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
-
   @TempDir private static Path directory;
 
   private static CertificateAuthority authority;
@@ -141,7 +138,6 @@ class SecuredPostgresIT {
         changePassword(scenario, password());
         // Also those that were being opened with the old password.
         await("a rejected connection")
-            .atMost(PATIENCE)
             .until(
                 () -> {
                   endConnections(scenario);
@@ -168,7 +164,7 @@ class SecuredPostgresIT {
 
   /** Waits until the service reports the failure in its log and its health. */
   private static void awaitReported(Service service, CapturedOutput output, String words) {
-    await("words of the log").atMost(PATIENCE).until(() -> output.getAll().contains(words));
+    await("words of the log").until(() -> output.getAll().contains(words));
     service.awaitReady(false);
     assertThat(service.health()).contains("\"db\"");
   }

@@ -2,7 +2,6 @@ package io.ordertimeout.it.support;
 
 import static org.awaitility.Awaitility.await;
 
-import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -28,8 +27,6 @@ import org.apache.kafka.common.errors.InvalidReplicationFactorException;
 /** Creates, deletes and describes topics and consumer groups, and waits for each result. */
 public final class KafkaAdmin implements AutoCloseable {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
-
   private final Admin admin;
 
   KafkaAdmin(String bootstrapServers) {
@@ -44,11 +41,10 @@ public final class KafkaAdmin implements AutoCloseable {
   /** Creates topics; returns when the brokers know them. */
   public void createTopics(Collection<NewTopic> newTopics) {
     // On an overloaded machine the controller may consider the broker dead for a moment.
-    await("an available broker").atMost(PATIENCE).until(() -> isCreated(newTopics));
+    await("an available broker").until(() -> isCreated(newTopics));
     // The broker learns of them a moment after the controller.
     List<String> names = newTopics.stream().map(NewTopic::name).toList();
     await("the topics")
-        .atMost(PATIENCE)
         .ignoreExceptions()
         .until(() -> get(admin.describeTopics(names).allTopicNames()).size() == names.size());
   }
@@ -83,9 +79,7 @@ public final class KafkaAdmin implements AutoCloseable {
   /** Deletes a topic; returns when it is gone. */
   public void deleteTopic(String topic) {
     get(admin.deleteTopics(List.of(topic)).all());
-    await(topic + " to be gone")
-        .atMost(PATIENCE)
-        .until(() -> !get(admin.listTopics().names()).contains(topic));
+    await(topic + " to be gone").until(() -> !get(admin.listTopics().names()).contains(topic));
   }
 
   /** Deletes all records of partitions, as Kafka does after their retention. */

@@ -43,7 +43,6 @@ import org.springframework.util.FileSystemUtils;
 public final class KafkaCluster implements AutoCloseable {
 
   private static final int SIZE = 3;
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final int ANSWER_SECONDS = 5;
 
   private final Path directory;
@@ -100,7 +99,6 @@ public final class KafkaCluster implements AutoCloseable {
   /** The broker that leads the partition, once there is one. */
   public Broker leader(TopicPartition partition) {
     return await("a leader of " + partition)
-        .atMost(PATIENCE)
         .ignoreExceptions()
         .until(() -> currentLeader(partition), Objects::nonNull);
   }
@@ -108,7 +106,6 @@ public final class KafkaCluster implements AutoCloseable {
   /** Waits until another broker than the given one leads the partition. */
   public Broker awaitLeaderOtherThan(Broker former, TopicPartition partition) {
     return await("a leader of " + partition + " other than " + former)
-        .atMost(PATIENCE)
         .ignoreExceptions()
         .until(() -> currentLeader(partition), leader -> leader != null && leader != former);
   }
@@ -131,7 +128,6 @@ public final class KafkaCluster implements AutoCloseable {
   /** Waits until no broker leads the partition. */
   public void awaitNoLeader(TopicPartition partition) {
     await("no leader of " + partition)
-        .atMost(PATIENCE)
         .ignoreExceptions()
         .until(() -> currentLeader(partition) == null);
   }
@@ -139,7 +135,6 @@ public final class KafkaCluster implements AutoCloseable {
   /** The brokers that have the partition, the preferred leader first. */
   public List<Broker> replicas(TopicPartition partition) {
     return await("the replicas of " + partition)
-        .atMost(PATIENCE)
         .ignoreExceptions()
         .until(() -> currentReplicas(partition), replicas -> !replicas.isEmpty());
   }
@@ -149,7 +144,6 @@ public final class KafkaCluster implements AutoCloseable {
     NewPartitionReassignment target =
         new NewPartitionReassignment(to.stream().map(broker -> broker.place.nodeId()).toList());
     await(partition + " to move to " + to)
-        .atMost(PATIENCE)
         .ignoreExceptions()
         .until(
             () -> {
@@ -165,7 +159,6 @@ public final class KafkaCluster implements AutoCloseable {
    */
   public void electOnlyReplica(TopicPartition partition) {
     await("a leader of " + partition)
-        .atMost(PATIENCE)
         .ignoreExceptions()
         .until(
             () -> {
@@ -267,7 +260,6 @@ public final class KafkaCluster implements AutoCloseable {
     private void awaitAccepted() {
       ChildProcess started = running();
       await(this + " to be accepted")
-          .atMost(PATIENCE)
           .failFast(this + " has ended", () -> !started.isAlive())
           .ignoreExceptions()
           .until(this::isAccepted);
@@ -275,7 +267,7 @@ public final class KafkaCluster implements AutoCloseable {
 
     /** Waits until the controller has given it up, so that others lead its partitions. */
     public void awaitFenced() {
-      await(this + " to be fenced").atMost(PATIENCE).ignoreExceptions().until(() -> !isAccepted());
+      await(this + " to be fenced").ignoreExceptions().until(() -> !isAccepted());
     }
 
     private boolean isAccepted() throws ExecutionException, InterruptedException, TimeoutException {

@@ -23,8 +23,6 @@ import org.jspecify.annotations.Nullable;
 /** All events that the service publishes in one scenario, from the beginning. Thread-safe. */
 public final class Outcomes implements AutoCloseable {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
-
   private final TopicNames topics;
   private final Consumer<byte[], byte @Nullable []> consumer;
   private final Map<String, Queue<PublishedEvent>> events = new ConcurrentHashMap<>();
@@ -117,7 +115,6 @@ public final class Outcomes implements AutoCloseable {
   public PublishedEvent awaitCancelled(String orderId) {
     return Objects.requireNonNull(
         await("cancellation of " + orderId)
-            .atMost(PATIENCE)
             .until(() -> cancelled(orderId), events -> !events.isEmpty())
             .get(0));
   }
@@ -125,7 +122,6 @@ public final class Outcomes implements AutoCloseable {
   /** Waits for as many conflicts of the order. */
   public List<PublishedEvent> awaitConflicts(String orderId, int count) {
     return await("conflicts of " + orderId)
-        .atMost(PATIENCE)
         .until(() -> conflicts(orderId), events -> events.size() >= count);
   }
 

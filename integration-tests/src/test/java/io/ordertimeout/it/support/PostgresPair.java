@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -21,8 +20,6 @@ import org.springframework.util.FileSystemUtils;
  * do the connections of clients, which stay the same when the standby takes the primary's place.
  */
 public final class PostgresPair implements AutoCloseable {
-
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private final Path directory;
   private final EndOfJvm cleaner;
@@ -119,7 +116,6 @@ public final class PostgresPair implements AutoCloseable {
         "alter system set synchronous_standby_names = '" + (synchronous ? "*" : "") + "'");
     postgres.execute("select pg_reload_conf()");
     await("the mode of replication")
-        .atMost(PATIENCE)
         .until(
             () ->
                 Boolean.TRUE.equals(
@@ -136,7 +132,6 @@ public final class PostgresPair implements AutoCloseable {
             jdbc(primary).queryForObject("select pg_current_wal_lsn()::text", String.class));
     JdbcTemplate copy = jdbc(currentStandby());
     await("replication")
-        .atMost(PATIENCE)
         .until(
             () ->
                 Boolean.TRUE.equals(

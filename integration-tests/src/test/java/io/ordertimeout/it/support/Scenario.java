@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -39,8 +40,6 @@ public final class Scenario implements AutoCloseable {
    */
   public static final String API_DESCRIPTION = "springdoc.api-docs.enabled";
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
-
   private final TestEnvironment environment;
   private final TestEnvironment ofServices;
   private final String name;
@@ -49,6 +48,7 @@ public final class Scenario implements AutoCloseable {
   private final KafkaAdmin kafka;
   private final Shop shop;
   private final Outcomes outcomes;
+  private final Collection<Service> services = new ConcurrentLinkedDeque<>();
 
   private enum Prepared {
     NOTHING,
@@ -200,14 +200,20 @@ public final class Scenario implements AutoCloseable {
     return Instant.now().plus(duration).truncatedTo(ChronoUnit.MILLIS);
   }
 
-  /** Starts the service in this JVM, with further settings given as pairs of name and value. */
+  /**
+   * Starts the service in this JVM, with further settings given as pairs of name and value. It ends
+   * with the scenario, if not before.
+   */
   public Service startService(String... more) {
-    return Service.start(settings(more));
+    return startService(List.of(), more);
   }
 
   /** Starts the service in this JVM with interceptors around its beans, the first innermost. */
   public Service startService(List<BeanPostProcessor> interceptors, String... more) {
-    return Service.start(settings(more), interceptors);
+    Service service = Service.start(settings(more), interceptors);
+    services.removeIf(Service::isClosed);
+    services.add(service);
+    return service;
   }
 
   /** Starts the service as a process of its own. */
@@ -299,13 +305,11 @@ public final class Scenario implements AutoCloseable {
 
   /** Waits until Postgres's clock has passed the time. */
   public void awaitPast(Instant time) {
-    await("Postgres's clock").atMost(PATIENCE).until(() -> database.now().isAfter(time));
+    await("Postgres's clock").until(() -> database.now().isAfter(time));
   }
 
   public void awaitState(String orderId, String state) {
-    await(orderId + " " + state)
-        .atMost(PATIENCE)
-        .until(() -> state.equals(database.state(orderId)));
+    await(orderId + " " + state).until(() -> state.equals(database.state(orderId)));
   }
 
   /**
@@ -314,17 +318,17 @@ public final class Scenario implements AutoCloseable {
    */
   public void awaitQuiet() {
     Map<TopicPartition, Long> ends = inputEnds();
-    await("offsets").atMost(PATIENCE).until(() -> committed(ends));
-    await("outbox").atMost(PATIENCE).until(() -> database.unpublished() == 0);
+    await("offsets").until(() -> committed(ends));
+    await("outbox").until(() -> database.unpublished() == 0);
     Map<TopicPartition, Long> published = kafka.ends(outputs());
-    await("outcomes").atMost(PATIENCE).until(() -> outcomes.hasRead(published));
+    await("outcomes").until(() -> outcomes.hasRead(published));
   }
 
   /** Waits until no order is pending, and then as {@link #awaitQuiet}. */
   public void awaitAllDecided() {
     Map<TopicPartition, Long> ends = inputEnds();
-    await("offsets").atMost(PATIENCE).until(() -> committed(ends));
-    await("decisions").atMost(PATIENCE).until(() -> database.pending() == 0);
+    await("offsets").until(() -> committed(ends));
+    await("decisions").until(() -> database.pending() == 0);
     awaitQuiet();
   }
 
@@ -389,6 +393,7 @@ public final class Scenario implements AutoCloseable {
 
   @Override
   public void close() {
+    services.forEach(Service::close);
     outcomes.close();
     shop.close();
     kafka.close();

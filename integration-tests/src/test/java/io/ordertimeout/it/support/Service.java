@@ -61,13 +61,9 @@ public final class Service implements Instance, AutoCloseable {
     this.context = context;
   }
 
-  /** Starts the service and returns when its context is up; it may not be ready yet. */
-  public static Service start(Map<String, String> settings) {
-    return start(settings, List.of());
-  }
-
   /**
-   * Starts the service with interceptors around its beans.
+   * Starts the service with interceptors around its beans, and returns when its context is up; it
+   * may not be ready yet.
    *
    * @param interceptors the first of them innermost
    */
@@ -128,7 +124,7 @@ public final class Service implements Instance, AutoCloseable {
 
   /** Waits until it reports that it is ready, or that it is not. */
   public void awaitReady(boolean ready) {
-    await(ready ? "readiness" : "no readiness").atMost(PATIENCE).until(() -> isReady() == ready);
+    await(ready ? "readiness" : "no readiness").until(() -> isReady() == ready);
   }
 
   @Override
@@ -139,7 +135,6 @@ public final class Service implements Instance, AutoCloseable {
   /** Waits until lost records hold expiry in that many shards. */
   public void awaitHeldShards(int shards) {
     await("expiry held in " + shards + " shards")
-        .atMost(PATIENCE)
         .until(() -> gauge("order.timeout.expiry.held") == shards);
   }
 
@@ -202,6 +197,11 @@ public final class Service implements Instance, AutoCloseable {
   /** A part of it, for tests that drive it in ways that no input can. */
   public <T> T bean(Class<T> type) {
     return context.getBean(type);
+  }
+
+  /** Returns whether it was stopped. */
+  boolean isClosed() {
+    return !context.isActive();
   }
 
   /** Stops it gracefully. */

@@ -2,7 +2,6 @@ package io.ordertimeout.it.support;
 
 import static org.awaitility.Awaitility.await;
 
-import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -17,8 +16,6 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
  * everything else.
  */
 public final class UnreadRecords implements AutoCloseable {
-
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   private final Predicate<TopicPartition> unread;
   private final AtomicInteger pollsWithoutTopic = new AtomicInteger();
@@ -59,7 +56,7 @@ public final class UnreadRecords implements AutoCloseable {
   /** Returns once records that are published from now on stay unread. */
   public void block() {
     blocked = true;
-    await("a poll without the topic").atMost(PATIENCE).until(() -> pollsWithoutTopic.get() > 0);
+    await("a poll without the topic").until(() -> pollsWithoutTopic.get() > 0);
   }
 
   public void unblock() {

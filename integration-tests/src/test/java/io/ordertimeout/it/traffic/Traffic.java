@@ -27,8 +27,6 @@ import org.jspecify.annotations.Nullable;
 public final class Traffic implements AutoCloseable {
 
   private static final Duration TICK = Duration.ofMillis(10);
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
-
   private final Scenario scenario;
   private final TrafficProfile profile;
   private final SplittableRandom random;
@@ -175,7 +173,7 @@ public final class Traffic implements AutoCloseable {
   /** Stops creating orders and returns once all events of the others are sent. */
   public void finish() {
     ticks.cancel(false);
-    await("events to be sent").atMost(PATIENCE).until(() -> unfinished.get() == 0);
+    await("events to be sent").until(() -> unfinished.get() == 0);
     committing.finish();
     aborting.finish();
     Throwable thrown = failure.get();

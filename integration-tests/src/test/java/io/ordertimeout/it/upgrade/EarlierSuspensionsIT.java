@@ -16,8 +16,6 @@ import tools.jackson.databind.JsonNode;
 /** The pauses and holds of release 0.1.0, which were in two tables. */
 class EarlierSuspensionsIT {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
-
   private static final String PAUSES =
       """
       insert into expiry_pause (
@@ -73,7 +71,6 @@ class EarlierSuspensionsIT {
         scenario.create("held", 1, Scenario.in(Duration.ofSeconds(1)));
         scenario.outcomes().awaitCancelled("free");
         await("the order to be suspended")
-            .atMost(PATIENCE)
             .until(() -> service.gauge("order.timeout.suspended") == 1);
         assertThat(database.state("held")).isEqualTo("PENDING");
 

@@ -19,20 +19,15 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A service that starts for the first time has read nothing, whatever the times of the records. */
 class FirstStartIT {
 
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Database database = scenario.database();
-
-  @AfterEach
-  void close() {
-    scenario.close();
-  }
 
   @Test
   void aPaymentCountsWhoseProducerStatesItsTimeInAnotherUnit() {

@@ -27,7 +27,7 @@ import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -42,17 +42,11 @@ import org.springframework.boot.test.system.CapturedOutput;
 @Order(40)
 class MisplacedEventsIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final int SHARD = 0;
   private static final int ELSEWHERE = 1;
 
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Database database = scenario.database();
-
-  @AfterEach
-  void close() {
-    scenario.close();
-  }
 
   @Test
   @ExtendWith(LogCapture.class)
@@ -216,7 +210,6 @@ class MisplacedEventsIT {
           """);
       scenario.pay("order", ELSEWHERE);
       await("an attempt")
-          .atMost(PATIENCE)
           .until(() -> database.count("select count(*) from attempt where is_called") == 1);
       assertThat(misplacedCounts()).isZero();
       database.execute("drop trigger refuse on intake_position");
@@ -287,7 +280,6 @@ class MisplacedEventsIT {
     scenario.pay(orderId, partition);
     Deadlines.passNow(database, orderId);
     await("a decision, or that the order waits")
-        .atMost(PATIENCE)
         .until(() -> lag(deciding, shard) > 2 || !scenario.outcomes().cancelled(orderId).isEmpty());
     assertThat(database.state(orderId)).isEqualTo("PENDING");
     unread.unblock();
@@ -302,15 +294,12 @@ class MisplacedEventsIT {
   }
 
   private void awaitCreation(String orderId) {
-    await("the creation")
-        .atMost(PATIENCE)
-        .until(() -> database.column(orderId, "created_at") != null);
+    await("the creation").until(() -> database.column(orderId, "created_at") != null);
   }
 
   /** Counted a moment after they were stored. */
   private static void awaitMisplaced(Service service, int events) {
     await(events + " misplaced events")
-        .atMost(PATIENCE)
         .until(() -> service.counter("order.timeout.misplaced.events") == events);
   }
 

@@ -23,7 +23,7 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetCommitCallback;
 import org.apache.kafka.clients.consumer.RetriableCommitFailedException;
 import org.apache.kafka.common.TopicPartition;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -33,16 +33,9 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 @Order(10)
 class PositionsIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
-
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Database database = scenario.database();
   private final TopicNames topics = scenario.topics();
-
-  @AfterEach
-  void close() {
-    scenario.close();
-  }
 
   @Test
   void offsetsMovedForwardSkipNothing() {
@@ -76,7 +69,6 @@ class PositionsIT {
 
     try (Service service = scenario.startService()) {
       await("the payments again")
-          .atMost(PATIENCE)
           .until(() -> service.counter("order.timeout.events", "event", "paid") >= 2);
       scenario.awaitQuiet();
       assertThat(service.counter("order.timeout.events", "outcome", "duplicate"))
@@ -126,9 +118,7 @@ class PositionsIT {
 
       scenario.awaitQuiet();
       assertThat(refusals).hasValue(3);
-      await("the step to work again")
-          .atMost(PATIENCE)
-          .until(() -> service.gauge("order.timeout.failing") == 0);
+      await("the step to work again").until(() -> service.gauge("order.timeout.failing") == 0);
     }
   }
 
@@ -188,9 +178,7 @@ class PositionsIT {
     database.makePendingDue();
 
     try (Service service = scenario.startService(settings)) {
-      await("the alarm")
-          .atMost(PATIENCE)
-          .until(() -> service.gauge("order.timeout.expiry.held") > 0);
+      await("the alarm").until(() -> service.gauge("order.timeout.expiry.held") > 0);
 
       assertThat(database.count("select count(distinct shard) from suspension"))
           .isEqualTo(Scenario.PARTITIONS);
@@ -211,7 +199,6 @@ class PositionsIT {
       database.execute("alter table order_deadline_away rename to order_deadline");
 
       await("the alarm")
-          .atMost(PATIENCE)
           .until(
               () ->
                   service.gauge("order.timeout.expiry.held") == 1
@@ -292,7 +279,6 @@ class PositionsIT {
 
   private void moveOffsets(Map<TopicPartition, Long> offsets) {
     await("the group to be empty")
-        .atMost(PATIENCE)
         .ignoreExceptions()
         .until(
             () -> {

@@ -10,7 +10,6 @@ import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.Shop;
 import io.ordertimeout.it.support.TopicNames;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -22,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.producer.RecordMetadata;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -31,19 +30,13 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 @Order(50)
 class WatermarkIT {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final int ORDERS = 300;
   private static final int OTHER_PAYMENTS = 6_000;
   private static final String[] SMALL_BATCHES = {"order-timeout.intake.batch-size", "100"};
 
-  private final Scenario scenario = Scenario.create();
+  @AutoClose private final Scenario scenario = Scenario.create();
   private final Database database = scenario.database();
   private final TopicNames topics = scenario.topics();
-
-  @AfterEach
-  void close() {
-    scenario.close();
-  }
 
   @Test
   void aBacklogCancelsNoPaidOrder() {
@@ -60,9 +53,7 @@ class WatermarkIT {
     Map<String, String> expected = publishPaymentsBehindManyOthers();
 
     try (Service service = scenario.startService(List.of(stopReadingAfter(20)), SMALL_BATCHES)) {
-      await("a part of the backlog")
-          .atMost(PATIENCE)
-          .until(() -> database.states().size() > ORDERS);
+      await("a part of the backlog").until(() -> database.states().size() > ORDERS);
       assertThat(service.counter("order.timeout.conflicts")).isZero();
     }
     assertThat(database.states()).hasSizeLessThan(ORDERS + OTHER_PAYMENTS);
