@@ -71,6 +71,37 @@ class HistoryIT {
   }
 
   @Test
+  void reportsOfInstancesArePurgedAfterADayAndTheirActivityAfterTwo() {
+    database.execute(
+        """
+        insert into instance_report (instance, reported_at, report)
+        values
+          ('purged', now() - interval '25 h', '{}'), ('kept', now() - interval '23 h', '{}')
+        """);
+    database.execute(
+        """
+        insert into activity
+        select now() - age, instance, 1, 0, 0, 0, 0, '{}'
+        from (values ('purged', interval '49 h'), ('kept', interval '47 h')) i (instance, age)
+        """);
+    try (Service service = scenario.startService("order-timeout.deadline.purge-interval", "1s")) {
+      await("purges").until(() -> reportsOf("purged") == 0);
+      assertThat(reportsOf("kept")).isEqualTo(2);
+      assertThat(service.gauge("order.timeout.failing")).isZero();
+    }
+  }
+
+  private long reportsOf(String instance) {
+    return database.count(
+        """
+        select count(*) from (
+          select instance from instance_report union all select instance from activity) i
+        where instance = ?
+        """,
+        instance);
+  }
+
+  @Test
   void anInterruptionStaysWhileAnOrderMayBePendingThatLivedThroughIt() {
     database.execute(
         """

@@ -3,6 +3,7 @@ package io.ordertimeout.orders.operator.status;
 import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
 
 import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
+import io.ordertimeout.orders.platform.postgres.Purgeable;
 import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -16,7 +17,7 @@ import org.springframework.stereotype.Repository;
 
 /** The activity of all instances, minute by minute. Thread-safe. */
 @Repository
-class ActivityByMinute {
+class ActivityByMinute implements Purgeable {
 
   /**
    * The activity of all instances within a minute.
@@ -101,7 +102,8 @@ class ActivityByMinute {
   }
 
   /** Deletes minutes that are no longer shown. */
-  void purge() {
+  @Override
+  public void purge() {
     client.sql(PURGE).update();
   }
 

@@ -54,7 +54,6 @@ class InstanceReporter extends BackgroundLoop {
   private ActivityCounters.Counts reported;
   private @Nullable InstanceReport saved;
   private int turnsUnchanged;
-  private int turns;
   private volatile List<Long> dueByMinute = Collections.nCopies(InstanceReport.MINUTES, 0L);
 
   InstanceReporter(
@@ -162,10 +161,6 @@ class InstanceReporter extends BackgroundLoop {
     if (!now.equals(reported)) {
       activityByMinute.add(name.text(), now.since(reported));
       reported = now;
-    }
-    if (turns++ % 3_600 == 0) {
-      activityByMinute.purge();
-      reports.purge();
     }
   }
 

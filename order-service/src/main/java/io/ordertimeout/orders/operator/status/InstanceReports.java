@@ -2,6 +2,7 @@ package io.ordertimeout.orders.operator.status;
 
 import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
 
+import io.ordertimeout.orders.platform.postgres.Purgeable;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -12,7 +13,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** The latest reports of all instances. Thread-safe. */
 @Repository
-public class InstanceReports {
+public class InstanceReports implements Purgeable {
 
   /** An instance whose report is older counts as gone. */
   private static final Duration STALE = Duration.ofSeconds(10);
@@ -70,7 +71,8 @@ public class InstanceReports {
   }
 
   /** Deletes the reports of instances that are long gone. */
-  void purge() {
+  @Override
+  public void purge() {
     jdbc.update(PURGE);
   }
 

@@ -5,12 +5,11 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.platform.monitoring.PeriodicLoop;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * Deletes what is over: settled orders, old actions and interruptions, expired sessions. Every
- * instance does; two at the same time do no harm. What cannot be deleted delays nothing else.
+ * Deletes all that is over. Every instance does; two at the same time do no harm. What cannot be
+ * deleted delays nothing else.
  */
 @Component
 class Purge extends PeriodicLoop {
@@ -27,37 +26,38 @@ class Purge extends PeriodicLoop {
         registry.step("purge"),
         LifecyclePhases.SHARD_OBSERVERS,
         properties.deadline().purgeInterval(),
-        "settled orders, old actions and interruptions, and expired sessions are kept until the next"
-            + " purge");
+        "settled orders, old actions and reports, and expired sessions are kept until the next purge");
     this.all = all;
     this.clock = clock;
   }
 
   @Override
   protected void runTask() {
-    if (!clock.isSet()) {
-      return; // The schema may still be migrated, which may take long.
-    }
-    RuntimeException failure = null;
-    for (Purgeable rows : all) {
-      failure = purge(rows, failure);
-    }
-    if (failure != null) {
-      throw failure;
+    // The schema may still be migrated, which may take long.
+    if (clock.isSet()) {
+      purge(all);
     }
   }
 
-  private static @Nullable RuntimeException purge(
-      Purgeable rows, @Nullable RuntimeException earlier) {
-    try {
-      rows.purge();
-      return earlier;
-    } catch (RuntimeException e) {
-      if (earlier == null) {
-        return e;
+  /** Purges them all, and then throws what the first of those threw that failed. */
+  static void purge(List<Purgeable> all) {
+    Throwable failure = null;
+    for (Purgeable rows : all) {
+      try {
+        rows.purge();
+      } catch (RuntimeException | Error e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
       }
-      earlier.addSuppressed(e);
-      return earlier;
+    }
+    if (failure instanceof Error error) {
+      throw error;
+    }
+    if (failure instanceof RuntimeException exception) {
+      throw exception;
     }
   }
 }
