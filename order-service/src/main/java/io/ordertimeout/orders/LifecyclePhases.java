@@ -18,17 +18,11 @@ public final class LifecyclePhases {
   /** Hands out due orders. */
   public static final int SHARDS = 400;
 
-  /** Loops that observe the shards: heartbeat, reconciler, forecast of amounts. */
-  public static final int SHARD_OBSERVERS = 500;
-
-  /** Reports on all of the above. */
-  public static final int REPORTING = 600;
-
   /** Starts after and stops before every later step, so that events flow only while those run. */
-  public static final int INTAKE = 700;
+  public static final int INTAKE = 500;
 
-  /** Watches the consumers of the intake. */
-  public static final int INTAKE_OBSERVERS = 800;
+  /** Observe and maintain all of the above. */
+  public static final int PERIODIC_TASKS = 600;
 
   private LifecyclePhases() {}
 }

@@ -49,6 +49,7 @@ class WayOfAnEventTest {
           "platform.values",
           "platform.kafka",
           "platform.postgres",
+          "platform.loop",
           "platform.monitoring");
 
   @ArchTest static final ArchRule noDependencyPointsBack = layers();

@@ -189,14 +189,14 @@ class LostSuspensionsIT extends FailoverFixture {
         .assertOk();
   }
 
-  /** The scheduled tasks cannot read the pauses while the flag is set. */
+  /** The periodic task cannot read the pauses while the flag is set. */
   private static BeanPostProcessor withoutRefreshes(AtomicBoolean unread) {
     return Interceptors.made(
         DataSource.class,
         Connection.class,
         call -> {
           if (unread.get()
-              && Thread.currentThread().getName().startsWith("scheduling-")
+              && Thread.currentThread().getName().equals("suspensions")
               && call.getMethod().getName().startsWith("prepare")
               && String.valueOf(call.getArguments()[0]).contains("from suspension")) {
             throw new SQLException("the pauses are not read, as the test demands");

@@ -1,12 +1,12 @@
 package io.ordertimeout.orders.api;
 
 import io.ordertimeout.orders.operator.status.Overview;
+import io.ordertimeout.orders.platform.loop.PeriodicTasks;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
@@ -16,7 +16,6 @@ import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.EventListener;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
-import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
@@ -58,10 +57,18 @@ class LiveOverview {
   private volatile boolean closing;
 
   LiveOverview(
-      Overview overview, JsonMapper json, @Qualifier("applicationTaskExecutor") Executor senders) {
+      Overview overview,
+      JsonMapper json,
+      @Qualifier("applicationTaskExecutor") Executor senders,
+      PeriodicTasks tasks) {
     this.overview = overview;
     this.json = json;
     this.senders = senders;
+    tasks.repeat(
+        "live-overview",
+        Duration.ofSeconds(1),
+        "subscribers of the overview get none this second",
+        this::broadcast);
   }
 
   /**
@@ -112,8 +119,7 @@ class LiveOverview {
     subscribers.forEach(subscriber -> subscriber.emitter.complete());
   }
 
-  @Scheduled(fixedRate = 1, timeUnit = TimeUnit.SECONDS)
-  void broadcast() {
+  private void broadcast() {
     if (subscribers.isEmpty()) {
       return;
     }

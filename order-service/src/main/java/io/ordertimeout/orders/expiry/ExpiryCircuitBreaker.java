@@ -6,10 +6,9 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.audit.AuditLog;
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
+import io.ordertimeout.orders.platform.loop.PeriodicTasks;
 import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
 import io.ordertimeout.orders.platform.monitoring.ActivityCounters.Counts;
-import io.ordertimeout.orders.platform.monitoring.StepHealth;
-import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.suspension.NewPause;
 import io.ordertimeout.orders.suspension.Suspension;
@@ -24,7 +23,6 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -51,7 +49,6 @@ class ExpiryCircuitBreaker {
   private final AuditLog audit;
   private final TransactionTemplate transactions;
   private final DatabaseClock clock;
-  private final StepHealth step;
   private final OrderTimeoutProperties.CircuitBreaker settings;
 
   /** The window, oldest first; guarded by this. */
@@ -73,7 +70,7 @@ class ExpiryCircuitBreaker {
       AuditLog audit,
       TransactionTemplate transactions,
       DatabaseClock clock,
-      StepHealthRegistry steps,
+      PeriodicTasks tasks,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
     this.activity = activity;
@@ -81,11 +78,15 @@ class ExpiryCircuitBreaker {
     this.audit = audit;
     this.transactions = transactions;
     this.clock = clock;
-    this.step = steps.step("circuit-breaker");
     this.settings = properties.breaker();
     suspensions.onChange(this::suspensionsChanged);
     // The window begins with the clock, which is set before the first record is read.
     clock.onChange(this::sample);
+    tasks.repeat(
+        "circuit-breaker",
+        Duration.ofSeconds(1),
+        "the circuit breaker judges by an outdated window",
+        this::sample);
     Gauge.builder("order.timeout.breaker.ratio", this, ExpiryCircuitBreaker::ratio)
         .description("Cancellations per registration within the circuit breaker's window")
         .register(meters);
@@ -177,16 +178,9 @@ class ExpiryCircuitBreaker {
     return null;
   }
 
-  @Scheduled(fixedDelay = 1_000)
-  void sample() {
-    if (!settings.enabled() || !clock.isSet()) {
-      return;
-    }
-    try {
+  private void sample() {
+    if (settings.enabled() && clock.isSet()) {
       sample(clock.now(), activity.counts());
-      step.succeeded();
-    } catch (RuntimeException | Error e) {
-      step.failed("the circuit breaker judges by an outdated window", e);
     }
   }
 

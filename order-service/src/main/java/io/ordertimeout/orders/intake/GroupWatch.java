@@ -1,13 +1,12 @@
 package io.ordertimeout.orders.intake;
 
-import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.intake.GroupDirectory.CoordinatorException;
 import io.ordertimeout.orders.intake.GroupDirectory.Group;
 import io.ordertimeout.orders.intake.GroupGenerations.Generation;
 import io.ordertimeout.orders.intake.GroupMembership.Claim;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
-import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
+import io.ordertimeout.orders.platform.loop.PeriodicTasks;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.CachedRead;
@@ -20,7 +19,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import org.apache.kafka.common.utils.Time;
@@ -39,7 +37,7 @@ import org.springframework.stereotype.Component;
  * the meantime do no harm, because the deciding statement decides.
  */
 @Component
-class GroupWatch extends BackgroundLoop {
+class GroupWatch {
 
   private static final Logger log = LoggerFactory.getLogger(GroupWatch.class);
 
@@ -58,7 +56,6 @@ class GroupWatch extends BackgroundLoop {
   private final CachedRead storedGeneration;
   private final InputTopics inputTopics;
   private final Shards shards;
-  private final StepHealth step;
   private final StepHealth coordinator;
   private final Duration coordinatorTimeout;
   private final boolean advances;
@@ -71,9 +68,6 @@ class GroupWatch extends BackgroundLoop {
   private long verifiedAtNanos;
   private boolean suspicious;
 
-  /** Whether the latest attempt to record in Postgres that the group works has failed. */
-  private boolean unrecorded;
-
   GroupWatch(
       Intake intake,
       GroupDirectory directory,
@@ -83,12 +77,8 @@ class GroupWatch extends BackgroundLoop {
       InputTopics inputTopics,
       Shards shards,
       StepHealthRegistry steps,
+      PeriodicTasks tasks,
       OrderTimeoutProperties properties) {
-    super(
-        steps.step("group-membership"),
-        LifecyclePhases.INTAKE_OBSERVERS,
-        INTERVAL,
-        "a lost membership in the consumer group may go unnoticed");
     this.intake = intake;
     this.directory = directory;
     this.generations = generations;
@@ -96,7 +86,6 @@ class GroupWatch extends BackgroundLoop {
     this.storedGeneration = changes.watch(GroupGenerations.FINGERPRINT);
     this.inputTopics = inputTopics;
     this.shards = shards;
-    this.step = steps.step("group-membership");
     this.coordinator = steps.step("group-coordinator");
     this.coordinatorTimeout = properties.intake().coordinatorTimeout();
     this.advances = properties.intake().advanceGeneration();
@@ -106,10 +95,14 @@ class GroupWatch extends BackgroundLoop {
         intake.loops().stream()
             .map(loop -> new MembershipCheck(loop.membership(), System::nanoTime))
             .toList();
+    tasks.repeat(
+        "group-membership",
+        INTERVAL,
+        "a lost membership in the consumer group may go unnoticed",
+        this::watch);
   }
 
-  @Override
-  protected void runOnce() throws InterruptedException {
+  private void watch() throws InterruptedException {
     replaceAfterClockJump();
     Generation known = generation;
     if (known != null && isVerificationDue()) {
@@ -120,10 +113,6 @@ class GroupWatch extends BackgroundLoop {
       storedGeneration.readIfChanged(this::readGeneration);
       follow(Objects.requireNonNull(latest));
     }
-    if (!unrecorded) {
-      step.succeeded();
-    }
-    TimeUnit.MILLISECONDS.sleep(INTERVAL.toMillis());
   }
 
   private void replaceAfterClockJump() {
@@ -163,14 +152,13 @@ class GroupWatch extends BackgroundLoop {
   }
 
   private void verify(Generation current) throws InterruptedException {
-    unrecorded = false;
+    suspicious = true;
     List<@Nullable Claim> claims = new ArrayList<>();
     intake.loops().forEach(loop -> claims.add(loop.membership().claim()));
     Group group;
     try {
       group = directory.describe(current.groupId());
     } catch (CoordinatorException e) {
-      suspicious = true;
       if (directory.isClusterReachable()) {
         unusable(current, e);
       } else {
@@ -181,7 +169,6 @@ class GroupWatch extends BackgroundLoop {
     }
     boolean confirmed = compare(claims, group);
     String failure = failure(group);
-    suspicious = !confirmed || failure != null;
     if (failure != null) {
       unusable(current, new CoordinatorException(failure, new TimeoutException(failure)));
       return;
@@ -189,9 +176,8 @@ class GroupWatch extends BackgroundLoop {
     unusableSinceNanos = null;
     coordinator.succeeded();
     if (confirmed) {
-      unrecorded = true;
       generations.recordHealthy(current.number());
-      unrecorded = false;
+      suspicious = false;
     }
   }
 

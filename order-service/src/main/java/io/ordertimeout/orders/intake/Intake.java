@@ -5,7 +5,7 @@ import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.platform.kafka.KafkaConsumers;
-import io.ordertimeout.orders.platform.monitoring.LoopThreads;
+import io.ordertimeout.orders.platform.loop.LoopThreads;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.PostgresUnavailableException;

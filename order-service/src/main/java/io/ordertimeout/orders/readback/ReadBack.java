@@ -8,7 +8,7 @@ import io.ordertimeout.orders.order.LostDecisions;
 import io.ordertimeout.orders.order.LostDecisions.Decision;
 import io.ordertimeout.orders.order.LostDecisions.PublishedConflict;
 import io.ordertimeout.orders.outbox.OutboxEvent;
-import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
+import io.ordertimeout.orders.platform.loop.BackgroundLoop;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.position.PositionsChangedException;

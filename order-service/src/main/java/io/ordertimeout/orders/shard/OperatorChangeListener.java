@@ -8,8 +8,7 @@ import io.ordertimeout.orders.order.PendingOrders;
 import io.ordertimeout.orders.order.PendingOrders.Changed;
 import io.ordertimeout.orders.order.PendingOrders.Cursor;
 import io.ordertimeout.orders.order.PendingOrders.Page;
-import io.ordertimeout.orders.platform.monitoring.StepHealth;
-import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
+import io.ordertimeout.orders.platform.loop.PeriodicTasks;
 import io.ordertimeout.orders.platform.postgres.CachedRead;
 import io.ordertimeout.orders.platform.postgres.ChangeDetector;
 import io.ordertimeout.orders.platform.postgres.SchemaMigration;
@@ -23,7 +22,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
-import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
@@ -40,13 +38,14 @@ class OperatorChangeListener {
   /** Longer than any transaction: after that, no action with a lower id becomes visible. */
   private static final Duration OVERLAP = Duration.ofMinutes(1);
 
+  private static final Duration INTERVAL = Duration.ofMillis(500);
+
   private static final int PAGE = 10_000;
 
   private final AuditLog audit;
   private final PendingOrders orders;
   private final Shards shards;
   private final SchemaMigration schema;
-  private final StepHealth health;
   private final CachedRead watched;
   private final AtomicBoolean suspensionsChanged = new AtomicBoolean();
 
@@ -62,19 +61,22 @@ class OperatorChangeListener {
       Shards shards,
       Suspensions suspensions,
       SchemaMigration schema,
-      StepHealthRegistry registry,
-      ChangeDetector changes) {
+      ChangeDetector changes,
+      PeriodicTasks tasks) {
     this.audit = audit;
     this.orders = orders;
     this.shards = shards;
     this.schema = schema;
-    this.health = registry.step("operator-changes");
     this.watched = changes.watch(AuditLog.FINGERPRINT);
     suspensions.onChange(() -> suspensionsChanged.set(true));
+    tasks.repeat(
+        "operator-changes",
+        INTERVAL,
+        "changes by operators take effect only when their orders are due",
+        this::update);
   }
 
-  @Scheduled(fixedDelay = 500)
-  void update() {
+  private void update() {
     if (!schema.isMigrated()) {
       return;
     }
@@ -83,10 +85,9 @@ class OperatorChangeListener {
       if (suspensionsChanged.getAndSet(false)) {
         armDue();
       }
-      health.succeeded();
     } catch (RuntimeException | Error e) {
       suspensionsChanged.set(true);
-      health.failed("changes by operators take effect only when their orders are due", e);
+      throw e;
     }
   }
 

@@ -9,13 +9,10 @@ import io.ordertimeout.orders.order.PastDueOrders;
 import io.ordertimeout.orders.order.PastDueOrders.Total;
 import io.ordertimeout.orders.order.PendingOrderStatistics;
 import io.ordertimeout.orders.order.PendingOrderStatistics.Exceptions;
-import io.ordertimeout.orders.platform.monitoring.StepHealth;
-import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
+import io.ordertimeout.orders.platform.loop.PeriodicTasks;
 import io.ordertimeout.orders.platform.postgres.SchemaMigration;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
@@ -26,6 +23,7 @@ import org.springframework.stereotype.Component;
 @Component
 public class OverdueOrders {
 
+  private static final Duration INTERVAL = Duration.ofSeconds(5);
   private static final int MOST_CURRENCIES = 20;
 
   private final PendingOrderStatistics statistics;
@@ -33,7 +31,6 @@ public class OverdueOrders {
   private final SchemaMigration schema;
   private final Shards shards;
   private final Duration overdueAfter;
-  private final StepHealth health;
   private final MultiGauge suspendedAmounts;
   private volatile Exceptions counted = new Exceptions(0, 0);
   private volatile Total suspended = Total.NONE;
@@ -43,7 +40,7 @@ public class OverdueOrders {
       PastDueOrders pastDue,
       SchemaMigration schema,
       Shards shards,
-      StepHealthRegistry registry,
+      PeriodicTasks tasks,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
     this.statistics = statistics;
@@ -52,7 +49,6 @@ public class OverdueOrders {
     this.shards = shards;
     this.overdueAfter =
         properties.reconciler().overdueAfter().plus(properties.expiry().settlementGrace());
-    this.health = registry.step("overdue-orders");
     Gauge.builder("order.timeout.overdue", this, OverdueOrders::overdue)
         .description(
             "Pending orders of all shards, owned or not, that are long past due and that no pause or"
@@ -68,6 +64,11 @@ public class OverdueOrders {
     Gauge.builder("order.timeout.parked", this, OverdueOrders::parked)
         .description("Pending orders of owned shards that are parked, each for its own reason")
         .register(meters);
+    tasks.repeat(
+        "overdue-orders",
+        INTERVAL,
+        "the numbers of overdue and parked orders are not updated",
+        this::count);
   }
 
   /** Returns the last count of the orders of all shards that should have been decided long ago. */
@@ -85,25 +86,19 @@ public class OverdueOrders {
     return counted.parked();
   }
 
-  @Scheduled(fixedDelay = 5, timeUnit = TimeUnit.SECONDS)
-  void count() {
+  private void count() {
     if (!schema.isMigrated()) {
       return;
     }
-    try {
-      // Counting everything after a long outage would only add to the load.
-      Exceptions exceptions =
-          statistics.exceptions(overdueAfter, PastDueOrders.WINDOW, shards.owned());
-      Total now = pastDue.suspended();
-      if (!now.amounts().equals(suspended.amounts())) {
-        suspendedAmounts.register(rows(now), true);
-      }
-      suspended = now;
-      counted = exceptions;
-      health.succeeded();
-    } catch (RuntimeException | Error e) {
-      health.failed("the numbers of overdue and parked orders are not updated", e);
+    // Counting everything after a long outage would only add to the load.
+    Exceptions exceptions =
+        statistics.exceptions(overdueAfter, PastDueOrders.WINDOW, shards.owned());
+    Total now = pastDue.suspended();
+    if (!now.amounts().equals(suspended.amounts())) {
+      suspendedAmounts.register(rows(now), true);
     }
+    suspended = now;
+    counted = exceptions;
   }
 
   private static List<MultiGauge.Row<?>> rows(Total total) {

@@ -4,14 +4,12 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.engine.ArmedTimers;
 import io.ordertimeout.engine.ShardedTimers;
-import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.expiry.Expiry;
 import io.ordertimeout.orders.order.PendingOrders;
 import io.ordertimeout.orders.order.PendingOrders.Cursor;
 import io.ordertimeout.orders.order.PendingOrders.Page;
-import io.ordertimeout.orders.platform.monitoring.PeriodicLoop;
-import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
+import io.ordertimeout.orders.platform.loop.PeriodicTasks;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -36,7 +34,7 @@ import org.springframework.stereotype.Component;
  * the count stays 0.
  */
 @Component
-class WheelReconciler extends PeriodicLoop {
+class WheelReconciler {
 
   private static final Logger log = LoggerFactory.getLogger(WheelReconciler.class);
 
@@ -64,14 +62,9 @@ class WheelReconciler extends PeriodicLoop {
   WheelReconciler(
       Shards shards,
       PendingOrders orders,
-      StepHealthRegistry steps,
+      PeriodicTasks tasks,
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
-    super(
-        steps.step("reconciler"),
-        LifecyclePhases.SHARD_OBSERVERS,
-        properties.reconciler().interval(),
-        "the wheels are currently not compared with Postgres");
     this.shards = shards;
     this.orders = orders;
     this.confirmAfter = properties.reconciler().confirmAfter();
@@ -85,10 +78,14 @@ class WheelReconciler extends PeriodicLoop {
               .tag("kind", kind.name().toLowerCase(Locale.ROOT))
               .register(meters));
     }
+    tasks.repeat(
+        "reconciler",
+        properties.reconciler().interval(),
+        "the wheels are currently not compared with Postgres",
+        this::reconcile);
   }
 
-  @Override
-  protected void runTask() throws InterruptedException {
+  private void reconcile() throws InterruptedException {
     for (int shard : shards.owned()) {
       reconcile(shard);
     }

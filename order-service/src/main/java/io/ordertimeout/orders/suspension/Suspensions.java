@@ -11,8 +11,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.orders.audit.AuditLog;
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
-import io.ordertimeout.orders.platform.monitoring.StepHealth;
-import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
+import io.ordertimeout.orders.platform.loop.PeriodicTasks;
 import io.ordertimeout.orders.platform.postgres.CachedRead;
 import io.ordertimeout.orders.platform.postgres.ChangeDetector;
 import io.ordertimeout.orders.platform.postgres.SchemaMigration;
@@ -38,7 +37,6 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Repository;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -55,6 +53,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 public class Suspensions {
 
   private static final Logger log = LoggerFactory.getLogger(Suspensions.class);
+
+  private static final Duration INTERVAL = Duration.ofMillis(500);
 
   /**
    * How long a pause waits for the deciding statements that are running; later ones wait for it.
@@ -185,7 +185,6 @@ public class Suspensions {
   private final TransactionTemplate transactions;
   private final AuditLog audit;
   private final SchemaMigration schema;
-  private final StepHealth health;
   private final CachedRead watched;
   private final Remembered remembered;
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
@@ -198,17 +197,21 @@ public class Suspensions {
       TransactionTemplate transactions,
       AuditLog audit,
       SchemaMigration schema,
-      StepHealthRegistry registry,
       ChangeDetector changes,
+      PeriodicTasks tasks,
       MeterRegistry meters) {
     this.jdbc = jdbc;
     this.client = client;
     this.transactions = transactions;
     this.audit = audit;
     this.schema = schema;
-    this.health = registry.step("suspensions");
     this.watched = changes.watch(FINGERPRINT);
     this.remembered = new Remembered(watched::forget);
+    tasks.repeat(
+        "suspensions",
+        INTERVAL,
+        "new and ended pauses and holds go unnoticed until Postgres answers",
+        this::refreshIfChanged);
     for (PlacedBy by : List.of(PlacedBy.OPERATOR, PlacedBy.BREAKER)) {
       for (Scope scope : List.of(Scope.ALL, Scope.CHANNEL)) {
         Gauge.builder("order.timeout.expiry.paused", this, all -> all.count(by, scope))
@@ -370,21 +373,14 @@ public class Suspensions {
     listeners.add(listener);
   }
 
-  @Scheduled(fixedDelay = 500)
-  void refreshIfChanged() {
-    if (schema.isMigrated() && watched.readIfChanged(this::read)) {
-      health.succeeded();
+  private void refreshIfChanged() {
+    if (schema.isMigrated()) {
+      watched.readIfChanged(
+          () -> {
+            readInForce();
+            return true;
+          });
     }
-  }
-
-  private boolean read() {
-    try {
-      readInForce();
-    } catch (RuntimeException | Error e) {
-      health.failed("new and ended pauses and holds go unnoticed until Postgres answers", e);
-      return false;
-    }
-    return true;
   }
 
   /**

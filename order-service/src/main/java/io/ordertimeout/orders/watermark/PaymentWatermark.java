@@ -4,7 +4,7 @@ import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.order.Watermark;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
-import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
+import io.ordertimeout.orders.platform.loop.BackgroundLoop;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;

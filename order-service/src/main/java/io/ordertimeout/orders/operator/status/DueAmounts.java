@@ -1,12 +1,9 @@
 package io.ordertimeout.orders.operator.status;
 
-import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.operator.status.InstanceReport.ChannelReport;
 import io.ordertimeout.orders.order.PendingOrderStatistics;
 import io.ordertimeout.orders.order.PendingOrderStatistics.DueAmount;
-import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
-import io.ordertimeout.orders.platform.monitoring.StepHealth;
-import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
+import io.ordertimeout.orders.platform.loop.PeriodicTasks;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.shard.Shards;
 import io.ordertimeout.orders.suspension.Suspensions;
@@ -18,7 +15,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
@@ -29,7 +25,7 @@ import org.springframework.stereotype.Component;
  * Thread-safe.
  */
 @Component
-class DueAmounts extends BackgroundLoop {
+class DueAmounts {
 
   /**
    * The sums as of a time.
@@ -43,7 +39,7 @@ class DueAmounts extends BackgroundLoop {
       Map<String, List<BigDecimal>> byMinute,
       List<ChannelReport> byChannel) {}
 
-  private static final Duration PAUSE = Duration.ofSeconds(10);
+  private static final Duration INTERVAL = Duration.ofSeconds(10);
 
   /** How many orders of a shard and minute are summed up; more are extrapolated. */
   private static final int SAMPLE = 100;
@@ -54,7 +50,6 @@ class DueAmounts extends BackgroundLoop {
   private final DatabaseClock clock;
   private final PendingOrderStatistics statistics;
   private final Suspensions suspensions;
-  private final StepHealth health;
   private volatile Sums sums = new Sums(null, Map.of(), List.of());
 
   DueAmounts(
@@ -62,25 +57,19 @@ class DueAmounts extends BackgroundLoop {
       DatabaseClock clock,
       PendingOrderStatistics statistics,
       Suspensions suspensions,
-      StepHealthRegistry registry) {
-    super(
-        registry.step("due-amounts"),
-        LifecyclePhases.SHARD_OBSERVERS,
-        PAUSE,
-        "the forecast's amounts are not updated");
+      PeriodicTasks tasks) {
     this.shards = shards;
     this.clock = clock;
     this.statistics = statistics;
     this.suspensions = suspensions;
-    this.health = registry.step("due-amounts");
+    tasks.repeat("due-amounts", INTERVAL, "the forecast's amounts are not updated", this::readSums);
   }
 
   Sums sums() {
     return sums;
   }
 
-  @Override
-  protected void runOnce() throws InterruptedException {
+  private void readSums() throws InterruptedException {
     if (clock.isSet()) {
       List<DueAmount> read = statistics.amountsDueWithinTheHour(shards.owned(), SAMPLE);
       List<Long> due = DueOrders.byMinute(shards);
@@ -89,9 +78,7 @@ class DueAmounts extends BackgroundLoop {
               clock.now(),
               byMinute(read, due),
               DueByChannel.of(read, due, suspensions.pausedChannels()));
-      health.succeeded();
     }
-    TimeUnit.NANOSECONDS.sleep(PAUSE.toNanos());
   }
 
   /** Returns the amounts by currency and minute, given the number of due orders by minute. */

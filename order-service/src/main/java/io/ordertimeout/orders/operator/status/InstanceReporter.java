@@ -2,25 +2,25 @@ package io.ordertimeout.orders.operator.status;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.operator.status.InstanceReport.ShardReport;
+import io.ordertimeout.orders.platform.loop.PeriodicTasks;
 import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
-import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
 import io.ordertimeout.orders.platform.monitoring.InstanceName;
-import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.platform.postgres.SchemaMigration;
 import io.ordertimeout.orders.relay.OutboxRelay;
 import io.ordertimeout.orders.shard.OverdueOrders;
 import io.ordertimeout.orders.shard.Shards;
+import jakarta.annotation.PreDestroy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.info.BuildProperties;
 import org.springframework.stereotype.Component;
@@ -30,7 +30,9 @@ import org.springframework.stereotype.Component;
  * every few seconds, so that every instance can show the status of all instances.
  */
 @Component
-class InstanceReporter extends BackgroundLoop {
+class InstanceReporter {
+
+  private static final Logger log = LoggerFactory.getLogger(InstanceReporter.class);
 
   private static final Duration INTERVAL = Duration.ofSeconds(1);
 
@@ -49,7 +51,6 @@ class InstanceReporter extends BackgroundLoop {
   private final SchemaMigration schema;
   private final StepHealthRegistry registry;
   private final String version;
-  private final StepHealth health;
   private @Nullable Instant startedAt;
   private ActivityCounters.Counts reported;
   private @Nullable InstanceReport saved;
@@ -68,13 +69,9 @@ class InstanceReporter extends BackgroundLoop {
       DatabaseClock clock,
       SchemaMigration schema,
       StepHealthRegistry registry,
+      PeriodicTasks tasks,
       ObjectProvider<BuildProperties> build,
       MeterRegistry meters) {
-    super(
-        registry.step("instance-report"),
-        LifecyclePhases.REPORTING,
-        INTERVAL,
-        "the console shows no news of this instance");
     this.name = name;
     this.shards = shards;
     this.overdue = overdue;
@@ -86,7 +83,6 @@ class InstanceReporter extends BackgroundLoop {
     this.clock = clock;
     this.schema = schema;
     this.registry = registry;
-    this.health = registry.step("instance-report");
     this.reported = activity.counts();
     BuildProperties built = build.getIfAvailable();
     String known = built == null ? null : built.getVersion();
@@ -97,21 +93,20 @@ class InstanceReporter extends BackgroundLoop {
           .tag("window", minutes + "m")
           .register(meters);
     }
+    tasks.repeat(
+        "instance-report", INTERVAL, "the console shows no news of this instance", this::reportNow);
   }
 
   private double dueWithin(int minutes) {
     return dueByMinute.stream().limit(minutes).mapToLong(Long::longValue).sum();
   }
 
-  @Override
-  protected void runOnce() throws InterruptedException {
+  private void reportNow() throws InterruptedException {
     if (schema.isMigrated() && clock.isSet()) {
       dueByMinute = DueOrders.byMinute(shards);
       save(report());
       reportActivity();
-      health.succeeded();
     }
-    TimeUnit.MILLISECONDS.sleep(INTERVAL.toMillis());
   }
 
   private void save(InstanceReport report) {
@@ -164,14 +159,14 @@ class InstanceReporter extends BackgroundLoop {
     }
   }
 
-  @Override
-  public void stop() {
-    super.stop();
+  /** Takes the report back, after the last one was made. */
+  @PreDestroy
+  void delete() {
     if (schema.isMigrated()) {
       try {
         reports.delete(name.text());
       } catch (RuntimeException e) {
-        health.failed("the console shows this instance as silent", e);
+        log.warn("The console shows this instance as silent", e);
       }
     }
   }

@@ -15,7 +15,7 @@ public class StepHealthRegistry {
   private final Map<String, StepHealth> steps = new ConcurrentHashMap<>();
   private final MeterRegistry meters;
 
-  StepHealthRegistry(MeterRegistry meters) {
+  public StepHealthRegistry(MeterRegistry meters) {
     this.meters = meters;
   }
 

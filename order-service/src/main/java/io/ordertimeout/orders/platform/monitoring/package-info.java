@@ -1,4 +1,4 @@
-/** Health of the steps, background loops, and metrics that belong to no single step. */
+/** Health of the steps, and metrics that belong to no single step. */
 @NullMarked
 package io.ordertimeout.orders.platform.monitoring;
 

@@ -1,9 +1,6 @@
 package io.ordertimeout.orders.platform.postgres;
 
-import io.ordertimeout.orders.LifecyclePhases;
-import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
-import io.ordertimeout.orders.platform.monitoring.StepHealth;
-import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
+import io.ordertimeout.orders.platform.loop.PeriodicTasks;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -12,7 +9,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -24,7 +20,7 @@ import org.springframework.stereotype.Component;
  * has changed, or is not known. Thread-safe.
  */
 @Component
-public class ChangeDetector extends BackgroundLoop {
+public class ChangeDetector {
 
   /** A fingerprint that is older says nothing. */
   private static final Duration STALE = Duration.ofSeconds(3);
@@ -37,21 +33,19 @@ public class ChangeDetector extends BackgroundLoop {
   private final JdbcTemplate jdbc;
   private final SchemaMigration schema;
   private final DatabaseClock clock;
-  private final StepHealth health;
   private final List<String> fingerprints = new CopyOnWriteArrayList<>();
   private volatile @Nullable Reading latest;
 
   ChangeDetector(
-      JdbcTemplate jdbc, SchemaMigration schema, DatabaseClock clock, StepHealthRegistry steps) {
-    super(
-        steps.step("change-watch"),
-        LifecyclePhases.SHARD_OBSERVERS,
-        INTERVAL,
-        "every reader asks Postgres by itself whether something has changed");
+      JdbcTemplate jdbc, SchemaMigration schema, DatabaseClock clock, PeriodicTasks tasks) {
     this.jdbc = jdbc;
     this.schema = schema;
     this.clock = clock;
-    this.health = steps.step("change-watch");
+    tasks.repeat(
+        "change-watch",
+        INTERVAL,
+        "every reader asks Postgres by itself whether something has changed",
+        this::read);
   }
 
   /**
@@ -70,16 +64,10 @@ public class ChangeDetector extends BackgroundLoop {
     return new CachedRead(() -> fingerprint(column), System::nanoTime);
   }
 
-  @Override
-  protected void runOnce() throws InterruptedException {
-    if (schema.isMigrated()) {
-      read();
-      health.succeeded();
-    }
-    TimeUnit.MILLISECONDS.sleep(INTERVAL.toMillis());
-  }
-
   private void read() {
+    if (!schema.isMigrated()) {
+      return;
+    }
     long before = System.nanoTime();
     String columns =
         fingerprints.stream().map(f -> ", (" + f + ")").collect(Collectors.joining("\n"));

@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.platform.postgres;
 
+import io.ordertimeout.orders.platform.loop.PeriodicTasks;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -15,7 +16,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
@@ -30,6 +30,7 @@ import org.springframework.stereotype.Component;
 public class DatabaseClock {
 
   private static final Logger log = LoggerFactory.getLogger(DatabaseClock.class);
+  private static final Duration INTERVAL = Duration.ofSeconds(30);
   private static final int SAMPLES = 5;
 
   /** A time from Postgres that is further off than this triggers a new measurement. */
@@ -52,8 +53,13 @@ public class DatabaseClock {
 
   /** Creates a clock that has no time until {@link #set} is called. */
   @Autowired
-  public DatabaseClock(JdbcTemplate jdbc) {
+  DatabaseClock(JdbcTemplate jdbc, PeriodicTasks tasks) {
     this(() -> query(jdbc), System::nanoTime, Clock.systemUTC());
+    tasks.repeat(
+        "database-clock",
+        INTERVAL,
+        "deadlines continue to follow the last measurement",
+        this::measure);
   }
 
   public DatabaseClock(Supplier<Instant> database, LongSupplier nanoTime, InstantSource wallClock) {
@@ -133,21 +139,12 @@ public class DatabaseClock {
     setBackListeners.add(listener);
   }
 
-  @Scheduled(fixedDelayString = "PT30S", initialDelayString = "PT10S")
   synchronized void measure() {
     Anchor before = anchor;
     if (before == null) {
       return;
     }
-    Anchor fresh;
-    try {
-      fresh = sample();
-    } catch (RuntimeException | Error e) {
-      log.warn(
-          "Could not read Postgres's clock; deadlines continue to follow the last measurement: {}",
-          e.toString());
-      return;
-    }
+    Anchor fresh = sample();
     anchor = fresh;
     if (fresh.offset.minus(before.offset).abs().compareTo(LARGE_CORRECTION) > 0) {
       warnIfFarOff(fresh.offset);

@@ -1,9 +1,7 @@
 package io.ordertimeout.orders.platform.postgres;
 
-import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.platform.monitoring.PeriodicLoop;
-import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
+import io.ordertimeout.orders.platform.loop.PeriodicTasks;
 import java.util.List;
 import org.springframework.stereotype.Component;
 
@@ -12,7 +10,7 @@ import org.springframework.stereotype.Component;
  * deleted delays nothing else.
  */
 @Component
-class Purge extends PeriodicLoop {
+class Purge {
 
   private final List<Purgeable> all;
   private final DatabaseClock clock;
@@ -20,19 +18,18 @@ class Purge extends PeriodicLoop {
   Purge(
       List<Purgeable> all,
       DatabaseClock clock,
-      StepHealthRegistry registry,
+      PeriodicTasks tasks,
       OrderTimeoutProperties properties) {
-    super(
-        registry.step("purge"),
-        LifecyclePhases.SHARD_OBSERVERS,
-        properties.deadline().purgeInterval(),
-        "settled orders, old actions and reports, and expired sessions are kept until the next purge");
     this.all = all;
     this.clock = clock;
+    tasks.repeat(
+        "purge",
+        properties.deadline().purgeInterval(),
+        "settled orders, old actions and reports, and expired sessions are kept until the next purge",
+        this::purge);
   }
 
-  @Override
-  protected void runTask() {
+  private void purge() {
     // The schema may still be migrated, which may take long.
     if (clock.isSet()) {
       purge(all);

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** A reader that reads only what has changed. */
-class WatchedTest {
+class CachedReadTest {
 
   private @Nullable String fingerprint = "a";
   private long nanos;

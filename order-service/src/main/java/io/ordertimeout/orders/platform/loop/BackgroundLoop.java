@@ -1,5 +1,6 @@
-package io.ordertimeout.orders.platform.monitoring;
+package io.ordertimeout.orders.platform.loop;
 
+import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -43,7 +44,7 @@ public abstract class BackgroundLoop implements SmartLifecycle, LoopThreads {
    * Runs the task once. Implementations wait for work themselves and record their success with the
    * step. An interrupt means that the loop is being stopped.
    */
-  protected abstract void runOnce() throws InterruptedException;
+  protected abstract void runOnce() throws Exception;
 
   @Override
   public void start() {
@@ -53,15 +54,23 @@ public abstract class BackgroundLoop implements SmartLifecycle, LoopThreads {
     started.start();
   }
 
+  /** Interrupts the current run, which is the last one. */
+  final void requestStop() {
+    running = false;
+    Thread started = thread;
+    if (started != null) {
+      started.interrupt();
+    }
+  }
+
   /** Interrupts the current run and waits up to 5 s for the thread to end. */
   @Override
   public void stop() {
-    running = false;
+    requestStop();
     Thread started = thread;
     if (started == null) {
       return;
     }
-    started.interrupt();
     try {
       started.join(STOP_TIMEOUT.toMillis());
     } catch (InterruptedException e) {

@@ -1,9 +1,6 @@
 package io.ordertimeout.orders.shard;
 
-import io.ordertimeout.orders.LifecyclePhases;
-import io.ordertimeout.orders.platform.monitoring.BackgroundLoop;
-import io.ordertimeout.orders.platform.monitoring.StepHealth;
-import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
+import io.ordertimeout.orders.platform.loop.PeriodicTasks;
 import io.ordertimeout.orders.suspension.ShardHeartbeats;
 import io.ordertimeout.orders.watermark.PaymentWatermark;
 import java.time.Duration;
@@ -25,7 +22,7 @@ import org.springframework.stereotype.Component;
  * those of the others by at most half a second.
  */
 @Component
-class HeartbeatLoop extends BackgroundLoop {
+class Heartbeat {
 
   private static final Duration INTERVAL = Duration.ofSeconds(1);
 
@@ -35,29 +32,23 @@ class HeartbeatLoop extends BackgroundLoop {
   private final Shards shards;
   private final PaymentWatermark watermark;
   private final ShardHeartbeats heartbeats;
-  private final StepHealth step;
 
-  /** The outstanding requests to Kafka, by shard; confined to the loop's thread. */
+  /** The outstanding requests to Kafka, by shard; confined to the task's thread. */
   private final Map<Integer, CompletableFuture<?>> requests = new HashMap<>();
 
-  HeartbeatLoop(
-      Shards shards,
-      PaymentWatermark watermark,
-      ShardHeartbeats heartbeats,
-      StepHealthRegistry steps) {
-    super(
-        steps.step("heartbeat"),
-        LifecyclePhases.SHARD_OBSERVERS,
-        INTERVAL,
-        "other instances consider the shards of this instance unserved");
+  Heartbeat(
+      Shards shards, PaymentWatermark watermark, ShardHeartbeats heartbeats, PeriodicTasks tasks) {
     this.shards = shards;
     this.watermark = watermark;
     this.heartbeats = heartbeats;
-    this.step = steps.step("heartbeat");
+    tasks.repeat(
+        "heartbeat",
+        INTERVAL,
+        "other instances consider the shards of this instance unserved",
+        this::beat);
   }
 
-  @Override
-  protected void runOnce() throws InterruptedException {
+  private void beat() throws InterruptedException, TimeoutException {
     Set<Integer> owned = shards.confirmed();
     requests.keySet().retainAll(owned);
     Set<Integer> idle = new TreeSet<>(owned);
@@ -74,14 +65,11 @@ class HeartbeatLoop extends BackgroundLoop {
             .toList();
     if (!reachable.isEmpty()) {
       heartbeats.beat(reachable);
-    } else {
-      // No shard is reachable, so Kafka itself has failed and not a single partition: rethrow.
+    } else if (!owned.isEmpty()) {
+      // No shard is reachable, so Kafka itself has failed and not a single partition.
       completed.values().forEach(CompletableFuture::join);
+      throw new TimeoutException("Kafka has not answered for any shard within " + MAX_WAIT);
     }
-    if (!reachable.isEmpty() || owned.isEmpty()) {
-      step.succeeded();
-    }
-    TimeUnit.MILLISECONDS.sleep(INTERVAL.toMillis());
   }
 
   /** Waits up to half a second for all requests; returns those that have completed by then. */

@@ -1,4 +1,4 @@
-package io.ordertimeout.orders.platform.monitoring;
+package io.ordertimeout.orders.platform.loop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

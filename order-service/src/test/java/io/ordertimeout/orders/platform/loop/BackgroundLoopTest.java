@@ -1,8 +1,9 @@
-package io.ordertimeout.orders.platform.monitoring;
+package io.ordertimeout.orders.platform.loop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -12,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class BackgroundLoopTest {
 
-  private final StepHealth step = new StepHealth("loop", System::nanoTime);
+  private final StepHealth step = StepHealth.withoutReadiness("loop");
   private final AtomicInteger runs = new AtomicInteger();
   private volatile Runnable task = () -> {};
   private final Loop loop = new Loop();

@@ -1,4 +1,4 @@
-package io.ordertimeout.orders.platform.monitoring;
+package io.ordertimeout.orders.platform.loop;
 
 import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
