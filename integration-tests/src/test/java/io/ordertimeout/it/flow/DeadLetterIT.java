@@ -233,6 +233,13 @@ class DeadLetterIT {
                       .contains("key")
                       .endsWith("it was applied nevertheless"));
     }
+    assertThat(
+            database.count(
+                "select count(*) from order_deadline o join intake_position p"
+                    + " on p.xmin::text = o.xmin::text"
+                    + " where o.order_id in ('without-key', 'other-key')"))
+        .as("positions that were advanced by the transaction that stored a payment")
+        .isPositive();
   }
 
   private static List<Bad> unusableEverywhere() {

@@ -48,6 +48,30 @@ class RejectedRowIT {
   }
 
   @Test
+  void anOrderThatIsRejectedOnlyByTheCommitIsDeadLetteredToo() {
+    database.execute(
+        """
+        create function refuse() returns trigger language plpgsql as $$
+        begin
+          raise exception 'refused' using errcode = 'P0001';
+        end $$
+        """);
+    database.execute(
+        "create constraint trigger refusal after insert on order_deadline"
+            + " deferrable initially deferred for each row"
+            + " when (new.order_id = 'refused') execute function refuse()");
+    createAmongOthers("refused", Scenario.in(Duration.ZERO));
+
+    try (Service service = scenario.startService()) {
+      await("cancellations").until(() -> scenario.outcomes().cancelled().size() == OTHERS);
+      service.awaitReady(true);
+    }
+    assertThat(scenario.outcomes().deadLetters(scenario.topics().created()))
+        .extracting(PublishedEvent::key)
+        .containsExactly("refused");
+  }
+
+  @Test
   void aBatchThatPostgresMostlyRejectsIsRetriedInsteadOfDeadLettered() {
     database.execute(
         "alter table order_deadline add constraint broken check (order_id not like 'refused%')"
@@ -90,6 +114,13 @@ class RejectedRowIT {
                 "select count(*) from parked_order where order_id = 'paid-but-refused'"
                     + " and reason like '%23514%'"))
         .isEqualTo(1);
+    assertThat(
+            database.count(
+                "select count(*) from parked_order join intake_position p"
+                    + " on p.xmin::text = parked_order.xmin::text"
+                    + " where order_id = 'paid-but-refused'"))
+        .as("positions that were advanced by the transaction that parked the order")
+        .isPositive();
     assertThat(scenario.outcomes().deadLetters(scenario.topics().paid()))
         .extracting(PublishedEvent::key)
         .containsExactly("paid-but-refused");

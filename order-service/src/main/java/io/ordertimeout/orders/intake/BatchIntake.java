@@ -1,10 +1,9 @@
 package io.ordertimeout.orders.intake;
 
-import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.intake.FaultyRecords.Faulty;
 import io.ordertimeout.orders.intake.HeldBackPartitions.HeldBack;
 import io.ordertimeout.orders.intake.UnusableTopics.Decoded;
 import io.ordertimeout.orders.intake.UnusableTopics.Unusable;
-import io.ordertimeout.orders.intake.deadletter.DeadLetterPublisher;
 import io.ordertimeout.orders.intake.deadletter.DeadLetterPublisher.Sent;
 import io.ordertimeout.orders.intake.decoding.DecodedRecord;
 import io.ordertimeout.orders.intake.decoding.EventDecoder;
@@ -26,25 +25,21 @@ import io.ordertimeout.orders.position.ReflectedServer;
 import io.ordertimeout.orders.position.StoredPositions;
 import io.ordertimeout.orders.relay.OutboxRelay;
 import io.ordertimeout.orders.shard.Shards;
-import io.ordertimeout.orders.suspension.ParkedOrders;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Comparator;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.TreeSet;
-import java.util.concurrent.CompletableFuture;
-import java.util.function.BinaryOperator;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.RetriableException;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -57,8 +52,6 @@ import org.springframework.transaction.support.TransactionTemplate;
  */
 @Component
 class BatchIntake {
-
-  private static final Logger log = LoggerFactory.getLogger(BatchIntake.class);
 
   /** As many rejected rows may be a coincidence, whatever their share of a batch. */
   private static final int ACCEPTABLE_REJECTIONS = 10;
@@ -89,61 +82,69 @@ class BatchIntake {
   }
 
   /**
-   * A record that becomes a dead letter.
+   * What the records of a batch contain.
    *
-   * @param parked the orders that are parked because of it
-   * @param reason why they are parked
+   * @param events in the order of their arrival
+   * @param faulty records that are unusable, or partly so
    */
-  private record Faulty(
-      ConsumerRecord<byte[], byte[]> record, String fault, Set<String> parked, String reason) {}
+  private record Contents(
+      List<Event> events, List<Faulty> faulty, List<String> replacedFields, int ignored) {}
+
+  /** Events that were stored together, and what came of it. */
+  private record Part(List<Event> events, StoredBatch stored) {}
+
+  /**
+   * What a transaction has stored.
+   *
+   * @param parts in the order of their events
+   * @param unacknowledged the first dead letter of each partition that is not acknowledged
+   */
+  private record Stored(List<Part> parts, Map<TopicPartition, Sent> unacknowledged) {}
 
   private final EventDecoder decoder;
   private final OrderTraces traces;
   private final UnusableTopics unusableTopics;
-  private final DeadLetterPublisher deadLetters;
+  private final FaultyRecords faultyRecords;
   private final OrderEventStore store;
   private final StoredPositions positions;
   private final ReadBackState readBack;
   private final PartitionCounts partitionCounts;
-  private final ParkedOrders parked;
   private final TransactionTemplate transactions;
+  private final JdbcTemplate jdbc;
   private final Shards shards;
   private final OutboxRelay relay;
   private final IntakeMetrics metrics;
   private final DatabaseClock clock;
-  private final OrderTimeoutProperties.Topics topics;
 
   BatchIntake(
       EventDecoder decoder,
       OrderTraces traces,
       UnusableTopics unusableTopics,
-      DeadLetterPublisher deadLetters,
+      FaultyRecords faultyRecords,
       OrderEventStore store,
       StoredPositions positions,
       ReadBackState readBack,
       PartitionCounts partitionCounts,
-      ParkedOrders parked,
       TransactionTemplate transactions,
+      JdbcTemplate jdbc,
       Shards shards,
       OutboxRelay relay,
       IntakeMetrics metrics,
-      DatabaseClock clock,
-      OrderTimeoutProperties properties) {
+      DatabaseClock clock) {
     this.decoder = decoder;
     this.traces = traces;
     this.unusableTopics = unusableTopics;
-    this.deadLetters = deadLetters;
+    this.faultyRecords = faultyRecords;
     this.store = store;
     this.positions = positions;
     this.readBack = readBack;
     this.partitionCounts = partitionCounts;
-    this.parked = parked;
     this.transactions = transactions;
+    this.jdbc = jdbc;
     this.shards = shards;
     this.relay = relay;
     this.metrics = metrics;
     this.clock = clock;
-    this.topics = properties.topics();
   }
 
   /**
@@ -164,8 +165,7 @@ class BatchIntake {
       Iterable<ConsumerRecord<byte[], byte[]>> records,
       Map<TopicPartition, Long> nextOffsets,
       KnownPositions known,
-      InputTopics.Layout layout)
-      throws InterruptedException {
+      InputTopics.Layout layout) {
     Map<TopicPartition, HeldBack> undecodable = new HashMap<>();
     List<Decoded> batch = decode(records, undecodable);
     Map<TopicPartition, Unusable> stops = unusableTopics.stopsIn(batch);
@@ -224,8 +224,25 @@ class BatchIntake {
       List<Decoded> batch,
       Map<TopicPartition, Long> nextOffsets,
       KnownPositions known,
-      InputTopics.Layout layout)
-      throws InterruptedException {
+      InputTopics.Layout layout) {
+    Contents contents = contents(batch);
+    ReflectedServer reflected = readBack.reflected(known.requireServer());
+    Stored stored;
+    try {
+      stored = store(contents, false, nextOffsets, known, layout);
+    } catch (DataAccessException | TransactionException e) {
+      if (contents.events.isEmpty() || RejectedRow.reason(e).isEmpty()) {
+        throw e;
+      }
+      stored = store(contents, true, nextOffsets, known, layout);
+    }
+    stored.parts.forEach(part -> announce(part, reflected));
+    metrics.countReplaced(contents.replacedFields);
+    metrics.countIgnored(contents.ignored);
+    return faultyRecords.publishEventually(stored.unacknowledged);
+  }
+
+  private Contents contents(List<Decoded> batch) {
     List<Event> events = new ArrayList<>();
     List<Faulty> faulty = new ArrayList<>();
     List<String> replacedFields = new ArrayList<>();
@@ -249,34 +266,7 @@ class BatchIntake {
         ignored++;
       }
     }
-    Map<TopicPartition, HeldBack> heldBack = new HashMap<>();
-    Map<TopicPartition, Long> offsets = known.offsets();
-    String server = known.requireServer();
-    Runnable advance = () -> positions.advance(nextOffsets, offsets, server, layout);
-    Map<TopicPartition, Long> unchanged = new HashMap<>(offsets);
-    unchanged.keySet().retainAll(nextOffsets.keySet());
-    Runnable check = () -> positions.advance(unchanged, offsets, server, layout);
-    ReflectedServer reflected = readBack.reflected(server);
-    // Dead letters come after the events, because a batch that cannot be stored is retried, and
-    // before the positions, which move past them too.
-    String rejection = tryStore(events, faulty.isEmpty() ? advance : check, reflected);
-    if (rejection != null) {
-      List<Faulty> rejected = new ArrayList<>();
-      storeInHalves(events, rejection, rejected, events.size(), check, reflected);
-      faulty.addAll(rejected);
-    }
-    if (!faulty.isEmpty()) {
-      park(faulty);
-      heldBack = publishDeadLetters(faulty);
-      Map<TopicPartition, Long> reached = new HashMap<>(nextOffsets);
-      heldBack.forEach(
-          (partition, held) -> reached.put(partition, reached(held.offset(), partition, known)));
-      transactions.executeWithoutResult(
-          status -> positions.advance(reached, offsets, server, layout));
-    }
-    metrics.countReplaced(replacedFields);
-    metrics.countIgnored(ignored);
-    return heldBack;
+    return new Contents(events, faulty, replacedFields, ignored);
   }
 
   private @Nullable OrderSpan span(OrderCreated order, ConsumerRecord<?, ?> record) {
@@ -284,138 +274,88 @@ class BatchIntake {
         order.orderId(), record.topic(), record.partition(), record.offset(), record.headers());
   }
 
-  private void park(List<Faulty> faulty) {
-    Map<Integer, Map<String, Set<String>>> inDoubt = new TreeMap<>();
-    for (Faulty letter : faulty) {
-      if (!letter.parked().isEmpty()) {
-        inDoubt
-            .computeIfAbsent(letter.record().partition(), shard -> new TreeMap<>())
-            .computeIfAbsent(letter.reason(), reason -> new TreeSet<>())
-            .addAll(letter.parked());
-      }
-    }
-    inDoubt.forEach(
-        (shard, byReason) ->
-            byReason.forEach(
-                (reason, orderIds) -> {
-                  parked.park(orderIds, shard, reason);
-                  log.warn(
-                      "{} orders of shard {} are parked: a payment or closure of them cannot be used."
-                          + " Publish it again in a usable form, or decide the orders by hand",
-                      orderIds.size(),
-                      shard);
-                }));
+  /**
+   * Stores everything that belongs to a batch in one transaction.
+   *
+   * @param halved whether events are stored in parts, so that those that Postgres rejects become
+   *     faulty; otherwise all are stored or none
+   */
+  private Stored store(
+      Contents contents,
+      boolean halved,
+      Map<TopicPartition, Long> nextOffsets,
+      KnownPositions known,
+      InputTopics.Layout layout) {
+    return Objects.requireNonNull(
+        transactions.execute(
+            status -> {
+              List<Part> parts = new ArrayList<>();
+              List<Faulty> faulty = new ArrayList<>(contents.faulty);
+              if (halved) {
+                jdbc.execute("set constraints all immediate");
+                faulty.addAll(storeInHalves(contents.events, parts));
+              } else {
+                parts.add(store(contents.events));
+              }
+              // Dead letters come after the events, because a batch that cannot be stored is
+              // retried, and before the positions, which move past them too.
+              Map<TopicPartition, Sent> unacknowledged = faultyRecords.parkAndPublish(faulty);
+              Map<TopicPartition, Long> reached = new HashMap<>(nextOffsets);
+              unacknowledged.forEach(
+                  (partition, letter) ->
+                      reached.put(
+                          partition, reached(FaultyRecords.offset(letter), partition, known)));
+              positions.advance(reached, known.offsets(), known.requireServer(), layout);
+              return new Stored(parts, unacknowledged);
+            }));
   }
 
-  /** Publishes dead letters; returns the partitions in which one is not acknowledged. */
-  private Map<TopicPartition, HeldBack> publishDeadLetters(List<Faulty> faulty)
-      throws InterruptedException {
-    List<Sent> sent =
-        deadLetters.publish(
-            faulty.stream()
-                .map(letter -> new DeadLetterPublisher.Letter(letter.record(), letter.fault()))
-                .toList());
-    Map<TopicPartition, Sent> first = new HashMap<>();
-    int acknowledged = 0;
-    for (Sent letter : sent) {
-      ConsumerRecord<?, ?> record = letter.letter().record();
-      if (letter.isAcknowledged()) {
-        acknowledged++;
-        metrics.countDeadLetter(event(letter));
-      } else {
-        first.merge(
-            new TopicPartition(record.topic(), record.partition()),
-            letter,
-            BinaryOperator.minBy(Comparator.comparingLong(one -> one.letter().record().offset())));
+  private Part store(List<Event> events) {
+    List<OrderCreated> created = new ArrayList<>();
+    List<OrderSettled> settled = new ArrayList<>();
+    for (Event event : events) {
+      OrderCreated order = event.created();
+      if (order != null) {
+        created.add(order);
+      }
+      OrderSettled settlement = event.settled();
+      if (settlement != null) {
+        settled.add(settlement);
       }
     }
-    if (acknowledged > 0) {
-      ConsumerRecord<?, ?> last = sent.get(sent.size() - 1).letter().record();
-      log.warn(
-          "{} of {} unusable records were dead-lettered; the last came from {}-{} at offset {}",
-          acknowledged,
-          sent.size(),
-          last.topic(),
-          last.partition(),
-          last.offset());
-    }
-    Map<TopicPartition, HeldBack> heldBack = new HashMap<>();
-    first.forEach(
-        (partition, letter) ->
-            heldBack.put(
-                partition,
-                HeldBack.deadLetter(letter.letter().record().offset(), publishEventually(letter))));
-    return heldBack;
-  }
-
-  private CompletableFuture<Void> publishEventually(Sent letter) {
-    CompletableFuture<Void> published = deadLetters.publishEventually(letter);
-    CompletableFuture<Void> unused =
-        published.thenRun(() -> metrics.countDeadLetter(event(letter)));
-    return published;
+    return new Part(events, store.store(new OrderEventBatch(created, settled)));
   }
 
   /**
-   * Stores events in the order of their arrival, in one transaction.
+   * Stores events, of which Postgres rejects some: halves them until each of those is alone.
    *
-   * @param andThen what else belongs in the transaction
-   * @param reflected what the server reflects that has to answer
-   * @return why Postgres rejected one of them, or null if they are stored
+   * @param parts receives what is stored
+   * @return the records of those that are rejected
    */
-  private @Nullable String tryStore(
-      List<Event> events, Runnable andThen, ReflectedServer reflected) {
-    StoredBatch stored;
-    try {
-      stored = transactions.execute(status -> storeNow(events, andThen));
-    } catch (DataAccessException | TransactionException e) {
-      if (events.isEmpty()) {
-        throw e;
+  private List<Faulty> storeInHalves(List<Event> events, List<Part> parts) {
+    List<Faulty> rejected = new ArrayList<>();
+    Deque<List<Event>> rest = new ArrayDeque<>(List.of(events));
+    while (!rest.isEmpty()) {
+      List<Event> part = rest.pop();
+      jdbc.execute("savepoint part");
+      try {
+        parts.add(store(part));
+      } catch (DataAccessException e) {
+        String rejection = RejectedRow.reason(e).orElseThrow(() -> e);
+        jdbc.execute("rollback to savepoint part");
+        if (part.size() > 1) {
+          rest.push(part.subList(part.size() / 2, part.size()));
+          rest.push(part.subList(0, part.size() / 2));
+        } else {
+          rejected.add(rejected(part.get(0), rejection));
+          if (rejected.size() > ACCEPTABLE_REJECTIONS && rejected.size() > events.size() / 2) {
+            throw new SystemicRejectionException(rejected.size(), events.size(), rejection);
+          }
+        }
       }
-      return RejectedRow.reason(e).orElseThrow(() -> e);
+      jdbc.execute("release savepoint part");
     }
-    events.forEach(Event::stored);
-    // Counted first, because the circuit breaker compares cancellations with registrations, and an
-    // order that is due on arrival may be decided as soon as it is armed.
-    metrics.count(stored);
-    shards.arm(stored.toArm());
-    shards.disarm(stored.toDisarm());
-    relay.publish(stored.conflicts(), reflected);
-    if (stored.misplaced() > 0) {
-      partitionCounts.misplacedRecorded();
-    }
-    return null;
-  }
-
-  /**
-   * Stores events, one of which Postgres rejects: halves them until that one is alone.
-   *
-   * @param rejection why Postgres rejected it
-   * @param rejected receives the rejected records
-   * @param all the number of events in the batch
-   * @param andThen what else belongs in every transaction
-   * @param reflected what the server reflects that has to answer
-   */
-  private void storeInHalves(
-      List<Event> events,
-      String rejection,
-      List<Faulty> rejected,
-      int all,
-      Runnable andThen,
-      ReflectedServer reflected) {
-    if (events.size() == 1) {
-      rejected.add(rejected(events.get(0), rejection));
-      if (rejected.size() > ACCEPTABLE_REJECTIONS && rejected.size() > all / 2) {
-        throw new SystemicRejectionException(rejected.size(), all, rejection);
-      }
-      return;
-    }
-    int half = events.size() / 2;
-    for (List<Event> part : List.of(events.subList(0, half), events.subList(half, events.size()))) {
-      String again = tryStore(part, andThen, reflected);
-      if (again != null) {
-        storeInHalves(part, again, rejected, all, andThen, reflected);
-      }
-    }
+    return rejected;
   }
 
   private static Faulty rejected(Event event, String rejection) {
@@ -431,29 +371,18 @@ class BatchIntake {
             fault);
   }
 
-  private StoredBatch storeNow(List<Event> events, Runnable andThen) {
-    List<OrderCreated> created = new ArrayList<>();
-    List<OrderSettled> settled = new ArrayList<>();
-    for (Event event : events) {
-      OrderCreated order = event.created();
-      if (order != null) {
-        created.add(order);
-      }
-      OrderSettled settlement = event.settled();
-      if (settlement != null) {
-        settled.add(settlement);
-      }
+  /** Has the other steps learn of what is committed. */
+  private void announce(Part part, ReflectedServer reflected) {
+    part.events.forEach(Event::stored);
+    StoredBatch stored = part.stored;
+    // Counted first, because the circuit breaker compares cancellations with registrations, and an
+    // order that is due on arrival may be decided as soon as it is armed.
+    metrics.count(stored);
+    shards.arm(stored.toArm());
+    shards.disarm(stored.toDisarm());
+    relay.publish(stored.conflicts(), reflected);
+    if (stored.misplaced() > 0) {
+      partitionCounts.misplacedRecorded();
     }
-    StoredBatch stored = store.store(new OrderEventBatch(created, settled));
-    andThen.run();
-    return stored;
-  }
-
-  private String event(Sent letter) {
-    String topic = letter.letter().record().topic();
-    if (!topics.settles(topic)) {
-      return "created";
-    }
-    return topic.equals(topics.paid()) ? "paid" : "closed";
   }
 }

@@ -28,7 +28,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
-import org.springframework.transaction.annotation.Transactional;
 
 /**
  * Stores batches of events and determines the outcome of each event: the table "Which event meets
@@ -62,11 +61,11 @@ public class OrderEventStore {
   }
 
   /**
-   * Stores the batch in one transaction: all of it or nothing.
+   * Stores the batch in the surrounding transaction.
    *
-   * @throws org.springframework.dao.DataAccessException if Postgres rejected it or is unavailable
+   * @throws org.springframework.dao.DataAccessException if Postgres rejected it or is unavailable;
+   *     what it has stored by then must not be committed
    */
-  @Transactional
   public StoredBatch store(OrderEventBatch batch) {
     BatchOutcome outcome = new BatchOutcome();
     if (!batch.created().isEmpty()) {

@@ -18,6 +18,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
@@ -72,8 +73,9 @@ public class DeadLetterPublisher {
    * Sends all dead letters at once, and waits up to 5 s for all of them together.
    *
    * @return the letters, each of which may be acknowledged or not
+   * @throws InterruptException if the thread is interrupted
    */
-  public List<Sent> publish(List<Letter> letters) throws InterruptedException {
+  public List<Sent> publish(List<Letter> letters) {
     boolean known = letters.stream().allMatch(letter -> retried.containsKey(topic(letter)));
     Duration patience = known ? SHORT_PATIENCE : PATIENCE;
     List<Sent> sent = letters.stream().map(letter -> new Sent(letter, send(letter))).toList();
@@ -83,6 +85,8 @@ public class DeadLetterPublisher {
           .get(patience.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException | TimeoutException e) {
       log.debug("Kafka has not acknowledged all of {} dead letters", sent.size(), e);
+    } catch (InterruptedException e) {
+      throw new InterruptException(e);
     }
     return sent;
   }
