@@ -5,6 +5,7 @@ import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.platform.kafka.PartitionCounts;
 import io.ordertimeout.orders.platform.kafka.PartitionLeaders;
 import io.ordertimeout.orders.platform.kafka.TopicLayoutChangedException;
+import io.ordertimeout.orders.position.LogRange;
 import io.ordertimeout.orders.position.Position;
 import io.ordertimeout.orders.position.StoredPositions;
 import io.ordertimeout.orders.position.StoredPositions.Snapshot;
@@ -138,10 +139,11 @@ class StartingPositions {
           position != null
               ? resume(
                   position,
-                  StoredPositions.id(layout, partition),
-                  groupOffset,
-                  begin,
-                  divergences.getOrDefault(partition, end))
+                  new LogRange(
+                      StoredPositions.id(layout, partition),
+                      begin,
+                      divergences.getOrDefault(partition, end)),
+                  groupOffset)
               // What was never read counts as unread, whatever its times and the group's offset
               // say.
               : new Start(begin, null));
@@ -178,47 +180,21 @@ class StartingPositions {
   }
 
   private static Start resume(
-      Position stored,
-      String topicId,
-      @Nullable OffsetAndMetadata committed,
-      long begin,
-      long end) {
-    if (!stored.topicId().equals(topicId)) {
-      return new Start(
-          begin,
-          "the topic was recreated; records of the old topic from offset "
-              + stored.nextOffset()
-              + " on were not read");
+      Position stored, LogRange range, @Nullable OffsetAndMetadata committed) {
+    String loss = range.loss(stored);
+    if (loss != null) {
+      return new Start(range.begin(), loss);
     }
-    if (stored.nextOffset() > end) {
-      return new Start(
-          begin,
-          "the log ends at offset "
-              + end
-              + ", before the stored position "
-              + stored.nextOffset()
-              + ": Kafka has lost records");
+    long next = stored.nextOffset();
+    if (committed != null && committed.offset() > next) {
+      log.warn(
+          "The group's committed offset {} is ahead of the stored position {}; reading starts at the"
+              + " stored position",
+          committed.offset(),
+          next);
     }
-    if (committed == null || committed.offset() > stored.nextOffset()) {
-      if (committed != null) {
-        log.warn(
-            "The group's committed offset {} is ahead of the stored position {}; reading starts at the"
-                + " stored position",
-            committed.offset(),
-            stored.nextOffset());
-      }
-      return startAt(stored.nextOffset(), begin);
-    }
-    return new Start(
-        Math.max(committed.offset(), begin), startAt(stored.nextOffset(), begin).loss());
-  }
-
-  private static Start startAt(long wanted, long begin) {
-    return wanted >= begin
-        ? new Start(wanted, null)
-        : new Start(
-            begin,
-            "offsets " + wanted + " to " + (begin - 1) + " were deleted before they were read");
+    long wanted = committed == null ? next : Math.min(committed.offset(), next);
+    return new Start(Math.max(wanted, range.begin()), null);
   }
 
   private void store(

@@ -4,6 +4,7 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.platform.kafka.KafkaConsumers;
 import io.ordertimeout.orders.platform.kafka.TopicLayoutChangedException;
+import io.ordertimeout.orders.position.LogRange;
 import io.ordertimeout.orders.position.Position;
 import io.ordertimeout.orders.position.ReadBackState;
 import io.ordertimeout.orders.position.ReadBackState.State;
@@ -42,9 +43,6 @@ class PublishedTopics {
 
   private static final Logger log = LoggerFactory.getLogger(PublishedTopics.class);
   private static final int TIMEOUT_MILLIS = 10_000;
-
-  /** From where to where a partition reaches. */
-  private record Range(long begin, long end) {}
 
   private final Admin admin;
   private final KafkaConsumers consumers;
@@ -88,27 +86,22 @@ class PublishedTopics {
     Map<String, TopicDescription> topics = describe();
     List<TopicPartition> partitions =
         topics.values().stream().flatMap(topic -> partitions(topic, any -> true)).toList();
-    Map<TopicPartition, Range> ranges =
-        ranges(
-            topics.values().stream()
-                .flatMap(topic -> partitions(topic, p -> p.leader() != null))
-                .toList());
     Map<String, Uuid> topicIds =
         topics.values().stream()
             .collect(Collectors.toMap(TopicDescription::name, TopicDescription::topicId));
+    Map<TopicPartition, LogRange> ranges =
+        ranges(
+            topics.values().stream()
+                .flatMap(topic -> partitions(topic, p -> p.leader() != null))
+                .toList(),
+            topicIds);
     Map<TopicPartition, Position> positions = new HashMap<>();
-    ranges.forEach(
-        (partition, range) ->
-            positions.put(
-                partition,
-                start(
-                    partition,
-                    Objects.requireNonNull(topicIds.get(partition.topic())).toString(),
-                    found,
-                    range,
-                    layout)));
     Map<TopicPartition, Long> ends = new HashMap<>();
-    ranges.forEach((partition, range) -> ends.put(partition, range.end));
+    ranges.forEach(
+        (partition, range) -> {
+          positions.put(partition, start(partition, found, range, layout));
+          ends.put(partition, range.end());
+        });
     return new PublishedTopicReader(
         consumers.createStandalone(), layout, found, partitions, positions, ends, topicIds);
   }
@@ -132,16 +125,17 @@ class PublishedTopics {
   }
 
   /** Returns from where to where those of the partitions reach of which Kafka tells it. */
-  private Map<TopicPartition, Range> ranges(List<TopicPartition> partitions)
-      throws InterruptedException {
+  private Map<TopicPartition, LogRange> ranges(
+      List<TopicPartition> partitions, Map<String, Uuid> topicIds) throws InterruptedException {
     ListOffsetsResult begins = offsets(partitions, OffsetSpec.earliest());
     ListOffsetsResult ends = offsets(partitions, OffsetSpec.latest());
-    Map<TopicPartition, Range> ranges = new HashMap<>();
+    Map<TopicPartition, LogRange> ranges = new HashMap<>();
     for (TopicPartition partition : partitions) {
       try {
         ranges.put(
             partition,
-            new Range(
+            new LogRange(
+                Objects.requireNonNull(topicIds.get(partition.topic())).toString(),
                 begins.partitionResult(partition).get().offset(),
                 ends.partitionResult(partition).get().offset()));
       } catch (ExecutionException e) {
@@ -158,28 +152,18 @@ class PublishedTopics {
   }
 
   private Position start(
-      TopicPartition partition,
-      String topicId,
-      State found,
-      Range range,
-      InputTopics.Layout layout) {
-    long begin = range.begin;
-    long end = range.end;
+      TopicPartition partition, State found, LogRange range, InputTopics.Layout layout) {
     Position stored = found.positions().get(partition);
     if (stored == null) {
       // Whatever it contains was never compared, however old it is.
-      return begin(partition, new Position(topicId, begin));
+      return begin(partition, new Position(range.topicId(), range.begin()));
     }
-    boolean sameTopic = stored.topicId().equals(topicId);
-    if (sameTopic && stored.nextOffset() >= begin && stored.nextOffset() <= end) {
+    String loss = range.loss(stored);
+    if (loss == null) {
       return stored;
     }
-    Position start = new Position(topicId, sameTopic && stored.nextOffset() > end ? end : begin);
-    String loss =
-        sameTopic
-            ? "its records from offset %d on are gone (it reaches from %d to %d)"
-                .formatted(stored.nextOffset(), begin, end)
-            : "it was recreated after offset %d".formatted(stored.nextOffset());
+    Position start =
+        new Position(range.topicId(), range.isBefore(stored) ? range.end() : range.begin());
     if (found.isComplete()) {
       log.warn("{}: {}. Postgres is known to contain what they said", partition, loss);
       return begin(partition, start);
