@@ -6,6 +6,7 @@ import io.ordertimeout.orders.operator.status.InstanceReport.ShardReport;
 import io.ordertimeout.orders.platform.loop.PeriodicTasks;
 import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
 import io.ordertimeout.orders.platform.monitoring.InstanceName;
+import io.ordertimeout.orders.platform.monitoring.StepHealth;
 import io.ordertimeout.orders.platform.monitoring.StepHealthRegistry;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.platform.postgres.SchemaMigration;
@@ -166,7 +167,7 @@ class InstanceReporter {
       try {
         reports.delete(name.text());
       } catch (RuntimeException e) {
-        log.warn("The console shows this instance as silent", e);
+        log.warn("The console shows this instance as silent: {}", StepHealth.describe(e));
       }
     }
   }
