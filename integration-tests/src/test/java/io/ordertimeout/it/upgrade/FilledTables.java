@@ -15,9 +15,6 @@ import tools.jackson.databind.json.JsonMapper;
 /** The rows of a version's tables, which the next version has to keep. */
 final class FilledTables {
 
-  /** Their rows come and go within moments, in the previous version. */
-  private static final Set<String> SHORT_LIVED = Set.of("outbox");
-
   /** Their rows change all the time; whether orders are right, the oracle judges. */
   private static final Set<String> CHANGING =
       Set.of(
@@ -33,20 +30,16 @@ final class FilledTables {
           "activity",
           "consumer_group_generation");
 
-  /** Their rows are in another table afterwards. */
-  private static final Set<String> MOVED =
-      Set.of(
-          "published_cancellation", "payment_conflict", "read_back", "expiry_pause", "expiry_hold");
-
   /** What no traffic of a few seconds causes. */
   private static final List<String> RARE_ROWS =
       List.of(
           """
-          insert into expiry_hold (shard, reason, detail, lifted_at)
-          values (0, 'LOST_RECORDS', 'an earlier loss', now())
+          insert into suspension (
+            shard, placed_by_kind, placed_by, reason, moves_deadlines, ended_at, ended_by)
+          values (0, 'SERVICE', 'service', 'an earlier loss', false, now(), 'operator')
           """,
           """
-          insert into expiry_pause (placed_by_kind, placed_by, reason, moves_deadlines, ended_at)
+          insert into suspension (placed_by_kind, placed_by, reason, moves_deadlines, ended_at)
           values ('OPERATOR', 'operator', 'over', false, now())
           """,
           """
@@ -94,10 +87,10 @@ final class FilledTables {
     Set<String> empty = new TreeSet<>();
     for (String table : filled.tables()) {
       List<JsonNode> found = filled.rows(table);
-      if (found.isEmpty() && !SHORT_LIVED.contains(table)) {
+      if (found.isEmpty()) {
         empty.add(table);
       }
-      if (!CHANGING.contains(table) && !MOVED.contains(table)) {
+      if (!CHANGING.contains(table)) {
         filled.rows.put(table, found);
       }
     }
