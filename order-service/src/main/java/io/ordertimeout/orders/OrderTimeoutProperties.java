@@ -6,12 +6,11 @@ import jakarta.validation.constraints.DecimalMin;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.NotBlank;
-import jakarta.validation.constraints.NotNull;
-import jakarta.validation.constraints.Size;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.LocalDate;
 import java.time.ZoneId;
 import java.util.HashSet;
 import java.util.List;
@@ -130,7 +129,10 @@ public record OrderTimeoutProperties(
    * @param retention how long settled orders are kept after both their decision and their deadline
    *     before they are purged; they are kept for stale-after at least
    * @param purgeInterval pause between two purges of settled orders and of what is over
-   * @param policies timeouts by channel and payment method; the first policy that matches applies
+   * @param holidays days that are no business days, such as 2026-12-25, besides Saturdays and
+   *     Sundays
+   * @param policies deadlines by channel, payment method and amount; the first policy that matches
+   *     applies
    */
   public record Deadline(
       @DurationMin(seconds = 1) @DurationMax(days = 36_500) @DefaultValue("15m")
@@ -142,17 +144,31 @@ public record OrderTimeoutProperties(
       @DurationMin(hours = 1) @DurationMax(days = 36_500) @DefaultValue("7d") Duration retention,
       @DurationMin(seconds = 1) @DurationMax(days = 36_500) @DefaultValue("1m")
           Duration purgeInterval,
-      @DefaultValue List<@Valid Policy> policies) {
+      @DefaultValue Set<LocalDate> holidays,
+      @DefaultValue List<@Valid PaymentPolicy> policies) {
 
     /** How much a shop's clock may be ahead of Postgres's clock. */
     public static final Duration CLOCK_TOLERANCE = Duration.ofDays(1);
 
-    /** Refuses a policy that no order can get, because an earlier one matches first. */
+    /**
+     * Refuses timeouts that no order can have, and a policy that no order can get, because an
+     * earlier one matches first.
+     */
     public Deadline {
-      for (int i = 1; i < policies.size(); i++) {
-        Policy policy = policies.get(i);
-        for (Policy earlier : policies.subList(0, i)) {
-          if (earlier.matches(policy.channel(), policy.paymentMethod())) {
+      if (defaultTimeout.compareTo(maxTimeout) > 0) {
+        throw new IllegalArgumentException(
+            "order-timeout.deadline.default-timeout, %s, is longer than max-timeout, %s: every order without another deadline would be a dead letter"
+                .formatted(defaultTimeout, maxTimeout));
+      }
+      for (int i = 0; i < policies.size(); i++) {
+        PaymentPolicy policy = policies.get(i);
+        if (policy.shortest().compareTo(maxTimeout) > 0) {
+          throw new IllegalArgumentException(
+              "order-timeout.deadline.policies[%s] ('%s') gives more time to pay than max-timeout, %s: every order of it would be a dead letter"
+                  .formatted(i, policy.name(), maxTimeout));
+        }
+        for (PaymentPolicy earlier : policies.subList(0, i)) {
+          if (earlier.covers(policy)) {
             throw new IllegalArgumentException(
                 "order-timeout.deadline.policies[%s] ('%s') never applies: '%s', which is before it, matches the same orders, in upper or lower case"
                     .formatted(i, policy.name(), earlier.name()));
@@ -164,33 +180,6 @@ public record OrderTimeoutProperties(
     /** The longest time from the intake of an order to its deadline. */
     public Duration longestWait() {
       return maxTimeout.plus(CLOCK_TOLERANCE);
-    }
-  }
-
-  /**
-   * A timeout for the orders of a channel, of a payment method, or of both.
-   *
-   * @param name name of the policy, recorded with the order
-   * @param channel channel that an order must have to match; any if not set
-   * @param paymentMethod payment method that an order must have to match; any if not set
-   * @param timeout time to pay, from the creation of the order
-   */
-  public record Policy(
-      @NotBlank String name,
-      @Size(min = 1) @Nullable String channel,
-      @Size(min = 1) @Nullable String paymentMethod,
-      @NotNull @DurationMin(seconds = 1) @DurationMax(days = 36_500) Duration timeout) {
-
-    /**
-     * Whether the policy applies to the orders with this channel and this payment method. Producers
-     * and policies may differ in case: a policy that never matches would be worse.
-     */
-    public boolean matches(@Nullable String ofChannel, @Nullable String ofPaymentMethod) {
-      return isAnyOr(channel, ofChannel) && isAnyOr(paymentMethod, ofPaymentMethod);
-    }
-
-    private static boolean isAnyOr(@Nullable String wanted, @Nullable String actual) {
-      return wanted == null || wanted.equalsIgnoreCase(actual);
     }
   }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import java.lang.reflect.RecordComponent;
 import java.time.Duration;
+import java.time.LocalDate;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -80,7 +81,9 @@ class OrderTimeoutPropertiesTest {
   @Test
   void everyDurationHasBounds() {
     List<RecordComponent> durations =
-        Stream.of(OrderTimeoutProperties.class.getDeclaredClasses())
+        Stream.concat(
+                Stream.of(PaymentPolicy.class),
+                Stream.of(OrderTimeoutProperties.class.getDeclaredClasses()))
             .filter(Class::isRecord)
             .flatMap(type -> Stream.of(type.getRecordComponents()))
             .filter(component -> component.getType() == Duration.class)
@@ -252,11 +255,67 @@ class OrderTimeoutPropertiesTest {
   }
 
   @Test
-  void policyRequiresNameAndTimeout() {
+  void policyRequiresName() {
     assertPolicyRefused("name", "channel=web", "timeout=1m");
-    assertPolicyRefused("timeout", "channel=web", "name=web");
     assertPolicyRefused("channel", "channel=", "name=web", "timeout=1m");
     assertPolicyRefused("paymentMethod", "payment-method=", "name=card", "timeout=1m");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "channel=web | the policy 'p' has to state either a timeout or business-days",
+        "timeout=1h;business-days=1;until=12:00;zone=UTC | either a timeout or business-days",
+        "business-days=1 | the policy 'p' states business-days, so it has to state until",
+        "business-days=1;until=12:00 | has to state both until and zone, or neither",
+        "timeout=1h;zone=UTC | has to state both until and zone, or neither",
+        "timeout=1h;until=1439;zone=UTC | until of the policy 'p' is '1439', which is not a time of day",
+        "timeout=1h;until=24:00;zone=UTC | until of the policy 'p' is '24:00', which is not a time",
+        "timeout=1h;until=12:00;zone=Berlin | Unknown time-zone ID: Berlin",
+        "timeout=1h;amount.currency=EUR | amount states neither above nor up-to",
+        "timeout=1h;amount.above=5;amount.up-to=5;amount.currency=EUR | amount contains nothing: it is above 5 and up to 5",
+        "timeout=1h;amount.above=5,000;amount.currency=EUR | Character , is neither",
+        "timeout=401d | policies[0] ('p') gives more time to pay than max-timeout, PT9600H",
+        "business-days=250;until=12:00;zone=UTC | policies[0] ('p') gives more time to pay",
+      })
+  void policyThatDoesNotSayWhenAnOrderIsDueIsRefused(String settings, String explained) {
+    List<String> all =
+        Stream.concat(
+                Stream.of(
+                    "order-timeout.deadline.policies[0].name=p",
+                    settings.startsWith("business-days=250")
+                        ? "order-timeout.deadline.max-timeout=90d"
+                        : "order-timeout.deadline.max-timeout=400d"),
+                Stream.of(settings.split(";")).map("order-timeout.deadline.policies[0]."::concat))
+            .toList();
+    assertRefused(all, explained);
+  }
+
+  @Test
+  void rangeOfAmountsRequiresACurrency() {
+    assertPolicyRefused("amount.currency", "name=p", "timeout=1h", "amount.up-to=5");
+  }
+
+  @Test
+  void defaultTimeoutIsNotLongerThanTheLongest() {
+    assertRefused(
+        List.of("order-timeout.deadline.default-timeout=500d"),
+        "order-timeout.deadline.default-timeout, PT12000H, is longer than max-timeout, PT9600H");
+  }
+
+  @Test
+  void holidaysAreDates() {
+    context
+        .withPropertyValues(
+            "order-timeout.deadline.holidays[0]=2026-12-25",
+            "order-timeout.deadline.holidays[1]=2026-12-26")
+        .run(
+            started ->
+                assertThat(started.getBean(OrderTimeoutProperties.class).deadline().holidays())
+                    .containsExactlyInAnyOrder(
+                        LocalDate.parse("2026-12-25"), LocalDate.parse("2026-12-26")));
+    assertRefused(List.of("order-timeout.deadline.holidays[0]=25.12."), "25.12.");
   }
 
   private void assertPolicyRefused(String field, String... settings) {
@@ -272,6 +331,8 @@ class OrderTimeoutPropertiesTest {
     "payment-method=transfer, payment-method=transfer",
     "channel=web, channel=WEB",
     "payment-method=card, channel=web;payment-method=Card",
+    "amount.up-to=50;amount.currency=EUR, amount.up-to=20;amount.currency=eur",
+    "channel=web, channel=web;amount.above=50;amount.currency=EUR",
     "'', channel=web"
   })
   void policyBehindOneThatMatchesTheSameOrdersIsRefused(String first, String second) {
@@ -283,6 +344,9 @@ class OrderTimeoutPropertiesTest {
     "payment-method=transfer, payment-method=card",
     "channel=web, payment-method=web",
     "channel=web;payment-method=card, payment-method=card",
+    "amount.up-to=50;amount.currency=EUR, amount.up-to=50;amount.currency=USD",
+    "amount.up-to=50;amount.currency=EUR, amount.up-to=60;amount.currency=EUR",
+    "amount.up-to=50;amount.currency=EUR, ''",
     "channel=web, ''"
   })
   void policiesForDifferentOrdersAreAccepted(String first, String second) {

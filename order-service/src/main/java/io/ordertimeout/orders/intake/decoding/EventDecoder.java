@@ -8,6 +8,7 @@ import io.ordertimeout.orders.OrderTimeoutProperties.Format;
 import io.ordertimeout.orders.OrderTimeoutProperties.Formats;
 import io.ordertimeout.orders.OrderTimeoutProperties.WatermarkScope;
 import io.ordertimeout.orders.OrderTimeoutProperties.Zones;
+import io.ordertimeout.orders.order.Amount;
 import io.ordertimeout.orders.order.OrderCreated;
 import io.ordertimeout.orders.order.OrderSettled;
 import io.ordertimeout.orders.platform.avro.AvroDecoder;
@@ -246,8 +247,10 @@ public final class EventDecoder {
     String paymentMethod = lenient.textOrNull(names.paymentMethod(), MAX_TEXT);
     Instant payBy = fields.payBy(names.payBy());
     Duration timeout = fields.duration(names.timeout());
+    Amount amount = lenient.amountOrNull(names.amount(), names.currency());
     PaymentDeadlines.PaymentDeadline deadline =
-        deadlines.of(createdAt, stated != null, now, payBy, timeout, channel, paymentMethod);
+        deadlines.of(
+            createdAt, stated != null, now, payBy, timeout, channel, paymentMethod, amount);
     OrderCreated order =
         new OrderCreated(
             orderId,
@@ -257,7 +260,7 @@ public final class EventDecoder {
             deadline.policy(),
             channel,
             paymentMethod,
-            lenient.amountOrNull(names.amount(), names.currency()),
+            amount,
             null);
     return new DecodedRecord.Created(order, lenient.replaced());
   }

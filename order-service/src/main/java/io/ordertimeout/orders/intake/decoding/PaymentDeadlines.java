@@ -1,15 +1,20 @@
 package io.ordertimeout.orders.intake.decoding;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.PaymentPolicy;
+import io.ordertimeout.orders.order.Amount;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
  * Determines the payment deadline of an order: the deadline in its event, else the timeout in its
- * event, else the timeout of the first policy that matches, else the default timeout.
+ * event, else that of the first policy that matches, else the default timeout.
  */
 @Component
 final class PaymentDeadlines {
@@ -17,12 +22,14 @@ final class PaymentDeadlines {
   /** A deadline and the name of the rule that set it. */
   record PaymentDeadline(Instant deadline, String policy) {}
 
-  private final List<OrderTimeoutProperties.Policy> policies;
+  private final List<PaymentPolicy> policies;
+  private final Set<LocalDate> holidays;
   private final Duration defaultTimeout;
   private final Duration maxTimeout;
 
   PaymentDeadlines(OrderTimeoutProperties properties) {
     this.policies = properties.deadline().policies();
+    this.holidays = properties.deadline().holidays();
     this.defaultTimeout = properties.deadline().defaultTimeout();
     this.maxTimeout = properties.deadline().maxTimeout();
   }
@@ -44,7 +51,8 @@ final class PaymentDeadlines {
       @Nullable Instant payBy,
       @Nullable Duration timeout,
       @Nullable String channel,
-      @Nullable String paymentMethod)
+      @Nullable String paymentMethod,
+      @Nullable Amount amount)
       throws UnusableRecordException {
     if (!Micros.isInRange(createdAt) || RecordTime.isAhead(createdAt, now)) {
       throw new UnusableRecordException(
@@ -59,9 +67,12 @@ final class PaymentDeadlines {
     if (timeout != null) {
       return checked(createdAt, timeout, "TIMEOUT");
     }
-    for (OrderTimeoutProperties.Policy policy : policies) {
-      if (policy.matches(channel, paymentMethod)) {
-        return checked(createdAt, policy.timeout(), policy.name());
+    BigDecimal value = amount == null ? null : amount.value();
+    String currency = amount == null ? null : amount.currency();
+    for (PaymentPolicy policy : policies) {
+      if (policy.matches(channel, paymentMethod, value, currency)) {
+        Instant deadline = policy.deadline(createdAt, holidays);
+        return checked(createdAt, Duration.between(createdAt, deadline), policy.name());
       }
     }
     return checked(createdAt, defaultTimeout, "DEFAULT");

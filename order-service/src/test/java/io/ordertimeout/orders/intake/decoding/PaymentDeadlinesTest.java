@@ -38,6 +38,6 @@ class PaymentDeadlinesTest {
 
   private String policy(@Nullable String channel, @Nullable String paymentMethod)
       throws UnusableRecordException {
-    return deadlines.of(NOW, true, NOW, null, null, channel, paymentMethod).policy();
+    return deadlines.of(NOW, true, NOW, null, null, channel, paymentMethod, null).policy();
   }
 }

@@ -1,0 +1,126 @@
+package io.ordertimeout.it.flow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ordertimeout.it.support.Scenario;
+import java.time.DayOfWeek;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalTime;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
+import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+
+/** What shops ask for: another time to pay by payment method and amount, and business days. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class PaymentPoliciesIT {
+
+  private static final ZoneId BERLIN = ZoneId.of("Europe/Berlin");
+  private static final LocalTime UNTIL = LocalTime.parse("23:59");
+
+  @AutoClose private final Scenario scenario = Scenario.create();
+  private final Instant createdAt = Instant.now().truncatedTo(ChronoUnit.MICROS);
+  private final LocalDate today = createdAt.atZone(BERLIN).toLocalDate();
+
+  /** The next day that is no weekend is a holiday of this shop. */
+  private final LocalDate holiday = nextWeekday(today);
+
+  PaymentPoliciesIT() {
+    scenario.startService(
+        "order-timeout.deadline.holidays[0]", holiday.toString(),
+        "order-timeout.deadline.policies[0].name", "card",
+        "order-timeout.deadline.policies[0].payment-method", "card",
+        "order-timeout.deadline.policies[0].timeout", "30m",
+        "order-timeout.deadline.policies[1].name", "small-transfer",
+        "order-timeout.deadline.policies[1].payment-method", "transfer",
+        "order-timeout.deadline.policies[1].amount.up-to", "5000",
+        "order-timeout.deadline.policies[1].amount.currency", "EUR",
+        "order-timeout.deadline.policies[1].business-days", "1",
+        "order-timeout.deadline.policies[1].until", "23:59",
+        "order-timeout.deadline.policies[1].zone", "Europe/Berlin",
+        "order-timeout.deadline.policies[2].name", "transfer",
+        "order-timeout.deadline.policies[2].payment-method", "transfer",
+        "order-timeout.deadline.policies[2].timeout", "7d",
+        "order-timeout.deadline.policies[2].until", "23:59",
+        "order-timeout.deadline.policies[2].zone", "Europe/Berlin");
+  }
+
+  private static LocalDate nextWeekday(LocalDate day) {
+    LocalDate next = day.plusDays(1);
+    return next.getDayOfWeek() == DayOfWeek.SATURDAY || next.getDayOfWeek() == DayOfWeek.SUNDAY
+        ? nextWeekday(next)
+        : next;
+  }
+
+  @BeforeAll
+  void create() {
+    create("by card", "card", "20.00", "EUR");
+    create("small transfer", "transfer", "5000.00", "EUR");
+    create("large transfer", "transfer", "5000.01", "EUR");
+    create("transfer of dollars", "transfer", "20", "USD");
+    create("transfer without amount", "transfer", null, null);
+    create("transfer of something", "transfer", "a lot", "EUR");
+    scenario.awaitQuiet();
+  }
+
+  private void create(
+      String orderId, String method, @Nullable String amount, @Nullable String currency) {
+    Map<String, Object> fields = new HashMap<>();
+    fields.put("createdAt", createdAt.toString());
+    fields.put("paymentMethod", method);
+    if (amount != null && currency != null) {
+      fields.put("amount", Map.of("value", amount, "currency", currency));
+    }
+    scenario.shop().created(orderId, fields);
+  }
+
+  @Test
+  void anOrderToBePaidByCardHasMinutesAndOneToBePaidByTransferDays() {
+    assertThat(policy("by card")).isEqualTo("card");
+    assertThat(deadline("by card")).isEqualTo(createdAt.plus(Duration.ofMinutes(30)));
+    assertThat(policy("large transfer")).isEqualTo("transfer");
+    assertThat(deadline("large transfer"))
+        .isBetween(createdAt.plus(Duration.ofDays(7)), createdAt.plus(Duration.ofDays(9)));
+  }
+
+  @Test
+  void aTransferOfASmallAmountHasABusinessDayInTheZoneOfTheShop() {
+    assertThat(policy("small transfer")).isEqualTo("small-transfer");
+    assertThat(deadline("small transfer"))
+        .isEqualTo(ZonedDateTime.of(nextWeekday(holiday), UNTIL, BERLIN).toInstant());
+  }
+
+  @Test
+  void anAmountThatIsInNoRangeDoesNotSelectAPolicy() {
+    assertThat(policy("transfer of dollars")).isEqualTo("transfer");
+    assertThat(policy("transfer without amount")).isEqualTo("transfer");
+    assertThat(policy("transfer of something")).isEqualTo("transfer");
+  }
+
+  @Test
+  void aTimeoutIsProlongedToTheEndOfTheDayThatTheCustomerWasTold() {
+    ZonedDateTime deadline = deadline("large transfer").atZone(BERLIN);
+
+    assertThat(deadline.toLocalTime()).isEqualTo(UNTIL);
+    assertThat(deadline.minusDays(1).toInstant()).isBefore(createdAt.plus(Duration.ofDays(7)));
+  }
+
+  private String policy(String orderId) {
+    return scenario
+        .database()
+        .text("select policy from order_deadline where order_id = ?", orderId);
+  }
+
+  private Instant deadline(String orderId) {
+    return Objects.requireNonNull(scenario.database().deadline(orderId));
+  }
+}

@@ -1,0 +1,180 @@
+package io.ordertimeout.orders;
+
+import jakarta.validation.Valid;
+import jakarta.validation.constraints.Max;
+import jakarta.validation.constraints.Min;
+import jakarta.validation.constraints.NotBlank;
+import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Size;
+import java.math.BigDecimal;
+import java.time.DayOfWeek;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalTime;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeParseException;
+import java.util.Objects;
+import java.util.Set;
+import org.hibernate.validator.constraints.time.DurationMax;
+import org.hibernate.validator.constraints.time.DurationMin;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The deadlines of some orders: of a channel, of a payment method, of a range of amounts, or of a
+ * combination of these.
+ *
+ * @param name name of the policy, recorded with the order
+ * @param channel channel that an order must have to match; any if not set
+ * @param paymentMethod payment method that an order must have to match; any if not set
+ * @param amount amounts that an order must have to match; any, or none, if not set
+ * @param timeout time to pay, from the creation of the order
+ * @param businessDays business days to pay, instead of a timeout: the day of the creation does not
+ *     count, nor do Saturdays, Sundays and holidays
+ * @param until time of day at which the time to pay ends, for example "23:59", in quotes; a timeout
+ *     is prolonged to that time
+ * @param zone zone of that time of day, for example Europe/Berlin
+ */
+public record PaymentPolicy(
+    @NotBlank String name,
+    @Size(min = 1) @Nullable String channel,
+    @Size(min = 1) @Nullable String paymentMethod,
+    @Valid @Nullable Amounts amount,
+    @DurationMin(seconds = 1) @DurationMax(days = 36_500) @Nullable Duration timeout,
+    @Min(1) @Max(250) @Nullable Integer businessDays,
+    @Nullable String until,
+    @Nullable ZoneId zone) {
+
+  /**
+   * A range of amounts in a currency.
+   *
+   * @param above the range contains greater amounts only; no limit if not set
+   * @param upTo the greatest amount in the range; no limit if not set
+   * @param currency code of the currency; amounts in another one are not in the range
+   */
+  public record Amounts(
+      @Nullable BigDecimal above, @Nullable BigDecimal upTo, @NotNull String currency) {
+
+    /** Refuses a range that contains nothing or everything. */
+    public Amounts {
+      if (above == null && upTo == null) {
+        throw new IllegalArgumentException("amount states neither above nor up-to");
+      }
+      if (above != null && upTo != null && above.compareTo(upTo) >= 0) {
+        throw new IllegalArgumentException(
+            "amount contains nothing: it is above %s and up to %s".formatted(above, upTo));
+      }
+    }
+
+    private boolean contains(BigDecimal value, String inCurrency) {
+      return currency.equalsIgnoreCase(inCurrency)
+          && (above == null || value.compareTo(above) > 0)
+          && (upTo == null || value.compareTo(upTo) <= 0);
+    }
+
+    private boolean containsAll(Amounts other) {
+      return currency.equalsIgnoreCase(other.currency)
+          && (above == null || (other.above != null && other.above.compareTo(above) >= 0))
+          && (upTo == null || (other.upTo != null && other.upTo.compareTo(upTo) <= 0));
+    }
+  }
+
+  /** Refuses a policy that does not say when an order of it is due. */
+  public PaymentPolicy {
+    if ((timeout == null) == (businessDays == null)) {
+      throw new IllegalArgumentException(
+          "the policy '%s' has to state either a timeout or business-days".formatted(name));
+    }
+    if (businessDays != null && until == null) {
+      throw new IllegalArgumentException(
+          "the policy '%s' states business-days, so it has to state until".formatted(name));
+    }
+    if ((until == null) != (zone == null)) {
+      throw new IllegalArgumentException(
+          "the policy '%s' has to state both until and zone, or neither".formatted(name));
+    }
+    if (until != null) {
+      parsed(name, until);
+    }
+  }
+
+  private static LocalTime parsed(String name, String until) {
+    try {
+      return LocalTime.parse(until);
+    } catch (DateTimeParseException e) {
+      throw new IllegalArgumentException(
+          "until of the policy '%s' is '%s', which is not a time of day such as \"23:59\" (YAML needs the quotes)"
+              .formatted(name, until));
+    }
+  }
+
+  /**
+   * Whether the policy applies to the orders with these properties. Producers and policies may
+   * differ in case: a policy that never matches would be worse.
+   *
+   * @param ofAmount amount and currency; an order without an amount is in no range
+   */
+  public boolean matches(
+      @Nullable String ofChannel,
+      @Nullable String ofPaymentMethod,
+      @Nullable BigDecimal ofAmount,
+      @Nullable String ofCurrency) {
+    return isAnyOr(channel, ofChannel)
+        && isAnyOr(paymentMethod, ofPaymentMethod)
+        && (amount == null
+            || (ofAmount != null && ofCurrency != null && amount.contains(ofAmount, ofCurrency)));
+  }
+
+  /** Whether the policy matches every order that the other one matches. */
+  boolean covers(PaymentPolicy other) {
+    return isAnyOr(channel, other.channel)
+        && isAnyOr(paymentMethod, other.paymentMethod)
+        && (amount == null || (other.amount != null && amount.containsAll(other.amount)));
+  }
+
+  private static boolean isAnyOr(@Nullable String wanted, @Nullable String actual) {
+    return wanted == null || wanted.equalsIgnoreCase(actual);
+  }
+
+  /** The shortest time to pay that an order of the policy may have. */
+  Duration shortest() {
+    return timeout != null ? timeout : Duration.ofDays(Objects.requireNonNull(businessDays) - 1L);
+  }
+
+  /**
+   * Returns when an order is due. If the zone's clocks are set forward over the time of day, it is
+   * as much later; if they are set back over it, the second time counts.
+   */
+  public Instant deadline(Instant createdAt, Set<LocalDate> holidays) {
+    Instant due = timeout == null ? createdAt : createdAt.plus(timeout);
+    if (until == null || zone == null) {
+      return due;
+    }
+    LocalTime time = parsed(name, until);
+    LocalDate day = due.atZone(zone).toLocalDate();
+    if (businessDays != null) {
+      return at(afterBusinessDays(day, businessDays, holidays), time, zone);
+    }
+    Instant sameDay = at(day, time, zone);
+    return sameDay.isBefore(due) ? at(day.plusDays(1), time, zone) : sameDay;
+  }
+
+  private static LocalDate afterBusinessDays(LocalDate day, int count, Set<LocalDate> holidays) {
+    LocalDate last = day;
+    for (int left = count; left > 0; ) {
+      last = last.plusDays(1);
+      DayOfWeek weekday = last.getDayOfWeek();
+      if (weekday != DayOfWeek.SATURDAY
+          && weekday != DayOfWeek.SUNDAY
+          && !holidays.contains(last)) {
+        left--;
+      }
+    }
+    return last;
+  }
+
+  private static Instant at(LocalDate day, LocalTime time, ZoneId zone) {
+    return ZonedDateTime.of(day, time, zone).withLaterOffsetAtOverlap().toInstant();
+  }
+}
