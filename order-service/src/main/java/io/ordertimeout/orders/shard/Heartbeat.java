@@ -14,6 +14,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
+import org.apache.kafka.common.KafkaException;
 import org.springframework.stereotype.Component;
 
 /**
@@ -26,8 +27,11 @@ class Heartbeat {
 
   private static final Duration INTERVAL = Duration.ofSeconds(1);
 
-  /** How long a heartbeat waits for Kafka's responses. */
+  /** How long the heartbeats of other shards wait for a shard that Kafka cannot report. */
   private static final Duration MAX_WAIT = Duration.ofMillis(500);
+
+  /** How long they wait while Kafka has not answered for any shard: until then, it may be slow. */
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
 
   private final Shards shards;
   private final PaymentWatermark watermark;
@@ -48,7 +52,7 @@ class Heartbeat {
         this::beat);
   }
 
-  private void beat() throws InterruptedException, TimeoutException {
+  private void beat() throws InterruptedException {
     Set<Integer> owned = shards.confirmed();
     requests.keySet().retainAll(owned);
     Set<Integer> idle = new TreeSet<>(owned);
@@ -56,7 +60,7 @@ class Heartbeat {
     if (!idle.isEmpty()) {
       requests.putAll(watermark.reach(idle));
     }
-    Map<Integer, CompletableFuture<?>> completed = awaitRequests();
+    Map<Integer, CompletableFuture<?>> completed = awaitAnswers(requests);
     requests.keySet().removeAll(completed.keySet());
     List<Integer> reachable =
         completed.entrySet().stream()
@@ -68,20 +72,32 @@ class Heartbeat {
     } else if (!owned.isEmpty()) {
       // No shard is reachable, so Kafka itself has failed and not a single partition.
       completed.values().forEach(CompletableFuture::join);
-      throw new TimeoutException("Kafka has not answered for any shard within " + MAX_WAIT);
+      throw new KafkaException("Kafka has not answered for any shard within " + PATIENCE);
     }
   }
 
-  /** Waits up to half a second for all requests; returns those that have completed by then. */
-  private Map<Integer, CompletableFuture<?>> awaitRequests() throws InterruptedException {
-    try {
-      CompletableFuture.allOf(requests.values().toArray(CompletableFuture[]::new))
-          .get(MAX_WAIT.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (TimeoutException | ExecutionException e) {
-      // The state of each request is checked individually.
+  /**
+   * Waits up to half a second for all requests, and longer for the first answer; returns those that
+   * have completed by then.
+   */
+  static Map<Integer, CompletableFuture<?>> awaitAnswers(
+      Map<Integer, CompletableFuture<?>> requests) throws InterruptedException {
+    CompletableFuture<?>[] all = requests.values().toArray(CompletableFuture[]::new);
+    await(CompletableFuture.allOf(all), MAX_WAIT);
+    if (all.length > 0) {
+      await(CompletableFuture.anyOf(all), PATIENCE);
     }
     return requests.entrySet().stream()
         .filter(request -> request.getValue().isDone())
         .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+  }
+
+  private static void await(CompletableFuture<?> answers, Duration longest)
+      throws InterruptedException {
+    try {
+      answers.get(longest.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException | ExecutionException e) {
+      // The state of each request is checked individually.
+    }
   }
 }
