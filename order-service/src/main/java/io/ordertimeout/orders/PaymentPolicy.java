@@ -5,6 +5,7 @@ import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.NotBlank;
 import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Pattern;
 import jakarta.validation.constraints.Size;
 import java.math.BigDecimal;
 import java.time.DayOfWeek;
@@ -46,15 +47,21 @@ public record PaymentPolicy(
     @Nullable String until,
     @Nullable ZoneId zone) {
 
+  /** Pattern of the codes of currencies that an order can have. */
+  public static final String CURRENCY = "[A-Za-z0-9]{1,10}";
+
   /**
    * A range of amounts in a currency.
    *
    * @param above the range contains greater amounts only; no limit if not set
    * @param upTo the greatest amount in the range; no limit if not set
-   * @param currency code of the currency; amounts in another one are not in the range
+   * @param currency code of the currency, as orders state it; amounts in another one are not in the
+   *     range
    */
   public record Amounts(
-      @Nullable BigDecimal above, @Nullable BigDecimal upTo, @NotNull String currency) {
+      @Nullable BigDecimal above,
+      @Nullable BigDecimal upTo,
+      @NotNull @Pattern(regexp = PaymentPolicy.CURRENCY) String currency) {
 
     /** Refuses a range that contains nothing or everything. */
     public Amounts {

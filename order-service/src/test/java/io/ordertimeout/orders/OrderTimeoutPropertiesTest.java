@@ -295,6 +295,9 @@ class OrderTimeoutPropertiesTest {
   @Test
   void rangeOfAmountsRequiresACurrency() {
     assertPolicyRefused("amount.currency", "name=p", "timeout=1h", "amount.up-to=5");
+    // No order has such a currency, so no order would get the policy.
+    assertPolicyRefused(
+        "amount.currency", "name=p", "timeout=1h", "amount.up-to=5", "amount.currency=€");
   }
 
   @Test

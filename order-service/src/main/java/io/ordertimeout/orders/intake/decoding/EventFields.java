@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.intake.decoding;
 
+import io.ordertimeout.orders.PaymentPolicy;
 import io.ordertimeout.orders.intake.decoding.ExtractedEvent.RowWithoutSchema;
 import io.ordertimeout.orders.order.Amount;
 import io.ordertimeout.orders.platform.values.StatedDecimal;
@@ -38,7 +39,7 @@ final class EventFields {
   private static final String MAYBE_LOCAL =
       ", so it may be a local time, and no zone is configured for its topic";
 
-  private static final Pattern CURRENCY = Pattern.compile("[A-Za-z0-9]{1,10}");
+  private static final Pattern CURRENCY = Pattern.compile(PaymentPolicy.CURRENCY);
 
   private final ExtractedEvent event;
   private final @Nullable ZoneId zone;

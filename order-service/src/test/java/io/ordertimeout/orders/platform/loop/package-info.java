@@ -1,0 +1,5 @@
+/** Tests of the publication of events. */
+@NullMarked
+package io.ordertimeout.orders.platform.loop;
+
+import org.jspecify.annotations.NullMarked;
