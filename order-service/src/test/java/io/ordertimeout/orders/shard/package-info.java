@@ -1,4 +1,4 @@
-/** Tests of the publication of events. */
+/** Tests of what an instance does for its shards. */
 @NullMarked
 package io.ordertimeout.orders.shard;
 

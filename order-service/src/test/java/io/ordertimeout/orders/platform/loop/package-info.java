@@ -1,4 +1,4 @@
-/** Tests of the publication of events. */
+/** Tests of loops and periodic tasks. */
 @NullMarked
 package io.ordertimeout.orders.platform.loop;
 
