@@ -16,15 +16,15 @@ import java.time.LocalTime;
 import java.time.ZoneId;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeParseException;
-import java.util.Objects;
 import java.util.Set;
 import org.hibernate.validator.constraints.time.DurationMax;
 import org.hibernate.validator.constraints.time.DurationMin;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * The deadlines of some orders: of a channel, of a payment method, of a range of amounts, or of a
- * combination of these.
+ * What is said about the deadlines of some orders: of a channel, of a payment method, of a range of
+ * amounts, or of a combination of these.
  *
  * @param name name of the policy, recorded with the order
  * @param channel channel that an order must have to match; any if not set
@@ -36,6 +36,9 @@ import org.jspecify.annotations.Nullable;
  * @param until time of day at which the time to pay ends, for example "23:59", in quotes; a timeout
  *     is prolonged to that time
  * @param zone zone of that time of day, for example Europe/Berlin
+ * @param grace how long after its deadline an order is not cancelled yet, which the customer is not
+ *     told
+ * @param exempt whether the orders have no deadline: they are registered as closed
  */
 public record PaymentPolicy(
     @NotBlank String name,
@@ -45,7 +48,9 @@ public record PaymentPolicy(
     @DurationMin(seconds = 1) @DurationMax(days = 36_500) @Nullable Duration timeout,
     @Min(1) @Max(250) @Nullable Integer businessDays,
     @Nullable String until,
-    @Nullable ZoneId zone) {
+    @Nullable ZoneId zone,
+    @DurationMin(seconds = 1) @DurationMax(days = 365) @Nullable Duration grace,
+    @DefaultValue("false") boolean exempt) {
 
   /** Pattern of the codes of currencies that an order can have. */
   public static final String CURRENCY = "[A-Za-z0-9]{1,10}";
@@ -89,13 +94,23 @@ public record PaymentPolicy(
 
   /** Refuses a policy that does not say when an order of it is due. */
   public PaymentPolicy {
-    if ((timeout == null) == (businessDays == null)) {
+    boolean isTimed = timeout != null || businessDays != null || until != null || grace != null;
+    if (exempt && isTimed) {
       throw new IllegalArgumentException(
-          "the policy '%s' has to state either a timeout or business-days".formatted(name));
+          "the policy '%s' is exempt, so it must not state a time".formatted(name));
+    }
+    if (!exempt && (timeout == null) == (businessDays == null)) {
+      throw new IllegalArgumentException(
+          "the policy '%s' has to state either a timeout or business-days, or exempt"
+              .formatted(name));
     }
     if (businessDays != null && until == null) {
       throw new IllegalArgumentException(
           "the policy '%s' states business-days, so it has to state until".formatted(name));
+    }
+    if (grace != null && grace.toNanosPart() != 0) {
+      throw new IllegalArgumentException(
+          "grace of the policy '%s' is %s, which is not in whole seconds".formatted(name, grace));
     }
     if ((until == null) != (zone == null)) {
       throw new IllegalArgumentException(
@@ -146,12 +161,15 @@ public record PaymentPolicy(
 
   /** The shortest time to pay that an order of the policy may have. */
   Duration shortest() {
-    return timeout != null ? timeout : Duration.ofDays(Objects.requireNonNull(businessDays) - 1L);
+    if (timeout != null) {
+      return timeout;
+    }
+    return businessDays == null ? Duration.ZERO : Duration.ofDays(businessDays - 1L);
   }
 
   /**
-   * Returns when an order is due. If the zone's clocks are set forward over the time of day, it is
-   * as much later; if they are set back over it, the second time counts.
+   * Returns when an order is due; not for exempt orders. If the zone's clocks are set forward over
+   * the time of day, it is as much later; if they are set back over it, the second time counts.
    */
   public Instant deadline(Instant createdAt, Set<LocalDate> holidays) {
     Instant due = timeout == null ? createdAt : createdAt.plus(timeout);

@@ -141,6 +141,7 @@ function summary({ order, explanation, movesBy, waitsFor }, page) {
     h('dl', { class: 'facts' },
       fact('Order ID', copyable(order.orderId, 'order ID')),
       fact('Payment deadline', order.deadline && timeWithAge(order.deadline, now)),
+      fact('Grace', order.grace && formatDuration(parseDuration(order.grace))),
       fact('Upcoming extension', movesBy && formatDuration(parseDuration(movesBy))),
       fact('Amount', order.amount && formatMoney(order.amount.value, order.amount.currency)),
       fact('Channel', order.channel && untrusted(order.channel)),
@@ -148,7 +149,9 @@ function summary({ order, explanation, movesBy, waitsFor }, page) {
       fact('Deadline set by', order.policy && deadlinePolicy(order.policy)),
       fact('Created', order.createdAt && timeWithAge(order.createdAt, now)),
       fact('Decided', order.decidedAt && timeWithAge(order.decidedAt, now)),
-      fact('Decided by', order.decidedBy && (DECIDED_BY[order.decidedBy] ?? order.decidedBy)),
+      fact('Decided by', order.decidedBy
+        ? (DECIDED_BY[order.decidedBy] ?? order.decidedBy)
+        : order.state === 'CLOSED' && 'exempt'),
       fact('Payment', order.paymentId && copyable(order.paymentId, 'payment ID')),
       fact('Shard', order.shard)),
     pending && h('div', { class: 'buttons' },

@@ -7,7 +7,7 @@ import { pauseScope } from './labels.js';
 
 const REASONS = {
   'payment-deadline': ({ dueAt }, now) => [
-    'The payment deadline has not passed. The order is due ', relativeTime(dueAt, now), ', at ', timeElement(dueAt), '.',
+    'The payment deadline, or a grace after it, has not passed. The order is due ', relativeTime(dueAt, now), ', at ', timeElement(dueAt), '.',
   ],
   parked: ({ reason, parkedAt }) => [
     'The order has been parked', parkedAt && [' since ', timeElement(parkedAt)],

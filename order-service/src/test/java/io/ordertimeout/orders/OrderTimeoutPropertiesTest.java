@@ -265,7 +265,12 @@ class OrderTimeoutPropertiesTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "channel=web | the policy 'p' has to state either a timeout or business-days",
+        "channel=web | the policy 'p' has to state either a timeout or business-days, or exempt",
+        "exempt=true;timeout=1h | the policy 'p' is exempt, so it must not state a time",
+        "exempt=true;grace=1h | the policy 'p' is exempt, so it must not state a time",
+        "exempt=sometimes | sometimes",
+        "timeout=1h;grace=1500ms | grace of the policy 'p' is PT1.5S, which is not in whole seconds",
+        "timeout=1h;grace=366d | policies[0].grace",
         "timeout=1h;business-days=1;until=12:00;zone=UTC | either a timeout or business-days",
         "business-days=1 | the policy 'p' states business-days, so it has to state until",
         "business-days=1;until=12:00 | has to state both until and zone, or neither",

@@ -14,9 +14,11 @@ import java.time.Year;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -27,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 
 class PaymentPolicyTest {
 
@@ -52,30 +56,25 @@ class PaymentPolicyTest {
       @Nullable Integer businessDays,
       @Nullable String until,
       @Nullable String zone) {
-    return new PaymentPolicy(
-        "policy",
-        null,
-        null,
-        null,
-        timeout,
-        businessDays,
-        until,
-        zone == null ? null : ZoneId.of(zone));
+    return policy("timeout", timeout, "business-days", businessDays, "until", until, "zone", zone);
+  }
+
+  /** Binds a policy as Spring Boot does. */
+  private static PaymentPolicy policy(@Nullable Object... settings) {
+    Map<String, String> properties = new HashMap<>(Map.of("policy.name", "policy"));
+    for (int i = 0; i < settings.length; i += 2) {
+      if (settings[i + 1] != null) {
+        properties.put("policy." + settings[i], String.valueOf(settings[i + 1]));
+      }
+    }
+    return new Binder(new MapConfigurationPropertySource(properties))
+        .bind("policy", PaymentPolicy.class)
+        .get();
   }
 
   private static PaymentPolicy forAmounts(@Nullable String above, @Nullable String upTo) {
-    return new PaymentPolicy(
-        "policy",
-        null,
-        null,
-        new PaymentPolicy.Amounts(
-            above == null ? null : new BigDecimal(above),
-            upTo == null ? null : new BigDecimal(upTo),
-            "EUR"),
-        Duration.ofMinutes(1),
-        null,
-        null,
-        null);
+    return policy(
+        "timeout", "1m", "amount.above", above, "amount.up-to", upTo, "amount.currency", "EUR");
   }
 
   @ParameterizedTest

@@ -3,6 +3,7 @@ package io.ordertimeout.it.flow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ordertimeout.it.support.Scenario;
+import io.ordertimeout.it.support.Service;
 import java.time.DayOfWeek;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,8 +20,9 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import tools.jackson.databind.JsonNode;
 
-/** What shops ask for: another time to pay by payment method and amount, and business days. */
+/** What shops ask for: another time to pay by payment method and amount, business days, or none. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class PaymentPoliciesIT {
 
@@ -34,24 +36,30 @@ class PaymentPoliciesIT {
   /** The next day that is no weekend is a holiday of this shop. */
   private final LocalDate holiday = nextWeekday(today);
 
+  private final Service service;
+
   PaymentPoliciesIT() {
-    scenario.startService(
-        "order-timeout.deadline.holidays[0]", holiday.toString(),
-        "order-timeout.deadline.policies[0].name", "card",
-        "order-timeout.deadline.policies[0].payment-method", "card",
-        "order-timeout.deadline.policies[0].timeout", "30m",
-        "order-timeout.deadline.policies[1].name", "small-transfer",
-        "order-timeout.deadline.policies[1].payment-method", "transfer",
-        "order-timeout.deadline.policies[1].amount.up-to", "5000",
-        "order-timeout.deadline.policies[1].amount.currency", "EUR",
-        "order-timeout.deadline.policies[1].business-days", "1",
-        "order-timeout.deadline.policies[1].until", "23:59",
-        "order-timeout.deadline.policies[1].zone", "Europe/Berlin",
-        "order-timeout.deadline.policies[2].name", "transfer",
-        "order-timeout.deadline.policies[2].payment-method", "transfer",
-        "order-timeout.deadline.policies[2].timeout", "7d",
-        "order-timeout.deadline.policies[2].until", "23:59",
-        "order-timeout.deadline.policies[2].zone", "Europe/Berlin");
+    service =
+        scenario.startService(
+            "order-timeout.deadline.holidays[0]", holiday.toString(),
+            "order-timeout.deadline.policies[0].name", "card",
+            "order-timeout.deadline.policies[0].payment-method", "card",
+            "order-timeout.deadline.policies[0].timeout", "30m",
+            "order-timeout.deadline.policies[1].name", "small-transfer",
+            "order-timeout.deadline.policies[1].payment-method", "transfer",
+            "order-timeout.deadline.policies[1].amount.up-to", "5000",
+            "order-timeout.deadline.policies[1].amount.currency", "EUR",
+            "order-timeout.deadline.policies[1].business-days", "1",
+            "order-timeout.deadline.policies[1].until", "23:59",
+            "order-timeout.deadline.policies[1].zone", "Europe/Berlin",
+            "order-timeout.deadline.policies[2].name", "transfer",
+            "order-timeout.deadline.policies[2].payment-method", "transfer",
+            "order-timeout.deadline.policies[2].timeout", "7d",
+            "order-timeout.deadline.policies[2].until", "23:59",
+            "order-timeout.deadline.policies[2].zone", "Europe/Berlin",
+            "order-timeout.deadline.policies[3].name", "invoice",
+            "order-timeout.deadline.policies[3].payment-method", "invoice",
+            "order-timeout.deadline.policies[3].exempt", "true");
   }
 
   private static LocalDate nextWeekday(LocalDate day) {
@@ -69,6 +77,10 @@ class PaymentPoliciesIT {
     create("transfer of dollars", "transfer", "20", "USD");
     create("transfer without amount", "transfer", null, null);
     create("transfer of something", "transfer", "a lot", "EUR");
+    create("on account", "invoice", "99.00", "EUR");
+    scenario.shop().paid("paid on account before", Map.of("paymentId", "early"));
+    scenario.awaitQuiet();
+    create("paid on account before", "invoice", "99.00", "EUR");
     scenario.awaitQuiet();
   }
 
@@ -112,6 +124,37 @@ class PaymentPoliciesIT {
 
     assertThat(deadline.toLocalTime()).isEqualTo(UNTIL);
     assertThat(deadline.minusDays(1).toInstant()).isBefore(createdAt.plus(Duration.ofDays(7)));
+  }
+
+  @Test
+  void anOrderOnAccountHasNoDeadlineAndItsPaymentConflictsWithNothing() {
+    scenario.shop().paid("on account", Map.of("paymentId", "weeks later"));
+    scenario.shop().closed("on account");
+    create("on account", "invoice", "99.00", "EUR");
+    scenario.awaitQuiet();
+
+    assertThat(policy("on account")).isEqualTo("invoice");
+    assertThat(scenario.database().state("on account")).isEqualTo("CLOSED");
+    assertThat(scenario.database().deadline("on account")).isNull();
+    assertThat(service.counter("order.timeout.conflicts")).isZero();
+    assertThat(service.counter("order.timeout.events", "event", "created", "outcome", "exempt"))
+        .isPositive();
+    assertThat(service.counter("order.timeout.events", "event", "paid", "outcome", "exempt"))
+        .isPositive();
+    JsonNode details = service.http().operator().get("/api/v1/order", "id", "on account").json();
+    assertThat(details.at("/order/decidedBy").isNull()).isTrue();
+    assertThat(details.path("explanation").stringValue())
+        .matches(
+            "Exempt by policy “invoice”: it has no deadline and is not cancelled; registered at .*;"
+                + " payment “weeks later”, made at .*");
+    assertThat(details.path("history").toString()).contains("exempt by policy invoice");
+  }
+
+  @Test
+  void anOrderOnAccountThatIsPaidBeforeItsCreationIsReadIsPaid() {
+    assertThat(scenario.database().state("paid on account before")).isEqualTo("PAID");
+    assertThat(policy("paid on account before")).isEqualTo("invoice");
+    assertThat(scenario.database().deadline("paid on account before")).isNull();
   }
 
   private String policy(String orderId) {

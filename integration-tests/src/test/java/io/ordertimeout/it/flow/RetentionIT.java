@@ -106,6 +106,21 @@ class RetentionIT {
   }
 
   @Test
+  void anOrderThatAPolicyExemptsIsKeptForTheRetention() {
+    database.execute(
+        """
+        insert into order_deadline (order_id, shard, state, created_at, decided_at, policy)
+        select 'exempt-' || hours, 0, 'CLOSED', t, t, 'invoice'
+        from unnest(array[23, 25]) hours
+        cross join lateral (select clock_timestamp() - make_interval(hours => hours) as t) s
+        """);
+    awaitPurged("exempt-25");
+    awaitAPurge("after-exempt");
+
+    assertThat(database.state("exempt-23")).isEqualTo("CLOSED");
+  }
+
+  @Test
   void anOrderThatAnOperatorCancelledIsKeptUntilItsOwnDeadlineNoLongerMatters() {
     Instant deadline = Scenario.in(HOUR);
     scenario.createPending("cancelled early", 0);

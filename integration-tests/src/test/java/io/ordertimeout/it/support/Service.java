@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.bridge.SLF4JBridgeHandler;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
@@ -183,6 +184,15 @@ public final class Service implements Instance, AutoCloseable {
   /** How often timers have recorded, over those of their series that have the tags. */
   public long timers(String name, String... tags) {
     return meters().find(name).tags(tags).timers().stream().mapToLong(Timer::count).sum();
+  }
+
+  /** The total of the times that the series of a timer have recorded. */
+  public Duration timeInTimers(String name) {
+    return Duration.ofNanos(
+        (long)
+            meters().find(name).timers().stream()
+                .mapToDouble(timer -> timer.totalTime(TimeUnit.NANOSECONDS))
+                .sum());
   }
 
   /** The sum of a counter over those of its series that have the tags. */

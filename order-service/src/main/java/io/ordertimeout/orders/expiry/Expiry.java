@@ -140,7 +140,7 @@ public class Expiry implements SmartLifecycle {
   private void awaitWatermark(DueBatch batch, Instant dueAt, Rearm rearm, Consumer<Attempt> then) {
     watermark.whenPassed(
         batch.shard(),
-        Instant.ofEpochMilli(batch.latestDeadlineMillis()).plus(settlementGrace),
+        Instant.ofEpochMilli(batch.latestDeadlineMillis()),
         passed -> submit(new Attempt(batch, passed, dueAt, clock.now(), rearm), then),
         () -> health.abandoned(batch));
   }
@@ -251,7 +251,7 @@ public class Expiry implements SmartLifecycle {
   private void measure(List<OrderCancelled> events, Attempt attempt) {
     Instant decidedAt = clock.now();
     for (OrderCancelled event : events) {
-      delays.wheel(Duration.between(event.deadline().plus(settlementGrace), attempt.dueAt));
+      delays.wheel(Duration.between(event.dueAt().plus(settlementGrace), attempt.dueAt));
       delays.gate(Duration.between(attempt.dueAt, attempt.passedAt));
       delays.database(Duration.between(attempt.passedAt, decidedAt));
     }
@@ -274,7 +274,7 @@ public class Expiry implements SmartLifecycle {
     }
     // If nothing was cancelled, something holds all of them.
     long soonMillis = noneCancelled ? retryDelay.toMillis() : LOCKED_RETRY_MILLIS;
-    long now = clock.now().minus(settlementGrace).toEpochMilli();
+    long now = clock.now().toEpochMilli();
     long[] ids = orders.stream().mapToLong(LeftPending::id).toArray();
     long[] timesMillis =
         orders.stream()
@@ -282,7 +282,7 @@ public class Expiry implements SmartLifecycle {
                 order ->
                     Math.max(
                         now + (order.suspended() ? suspendedRetryMillis() : soonMillis),
-                        order.deadline().toEpochMilli() + 1))
+                        order.stage().toEpochMilli() + 1))
             .toArray();
     attempt.rearm.arm(attempt.shard(), ids, timesMillis, ids.length);
   }

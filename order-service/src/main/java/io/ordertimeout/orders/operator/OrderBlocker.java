@@ -20,9 +20,10 @@ import org.jspecify.annotations.Nullable;
 public sealed interface OrderBlocker {
 
   /**
-   * The payment deadline has not passed yet.
+   * The payment deadline, or the grace after it, has not passed yet.
    *
-   * @param dueAt when the order is due: its payment deadline plus the settlement grace
+   * @param dueAt when the order is due: its payment deadline plus the grace of its policy and the
+   *     settlement grace
    */
   record PaymentDeadline(Instant dueAt) implements OrderBlocker {}
 

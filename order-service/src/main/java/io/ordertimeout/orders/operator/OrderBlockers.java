@@ -45,7 +45,7 @@ class OrderBlockers {
     if (order.state() != OrderState.PENDING) {
       return blockers;
     }
-    Instant dueAt = Objects.requireNonNull(order.deadline()).plus(settlementGrace);
+    Instant dueAt = Objects.requireNonNull(order.dueAt()).plus(settlementGrace);
     if (dueAt.isAfter(clock.readExact())) {
       blockers.add(new OrderBlocker.PaymentDeadline(dueAt));
     }

@@ -136,8 +136,8 @@ public class OrderCommands {
   }
 
   /**
-   * Makes a pending order due immediately. It is then cancelled like every due order: not before
-   * all payments until now are read, and not while expiry is paused or held.
+   * Makes a pending order due immediately, without its grace. It is then cancelled like every due
+   * order: not before all payments until now are read, and not while expiry is paused or held.
    *
    * @throws UnknownSubjectException if there is no such order
    * @throws ImpossibleChangeException if it was decided otherwise
@@ -154,14 +154,15 @@ public class OrderCommands {
           }
           requirePending(order);
           Instant now = clock.readExact();
-          if (!Objects.requireNonNull(order.deadline()).isAfter(now)) {
+          Instant dueAt = Objects.requireNonNull(order.dueAt());
+          if (!dueAt.isAfter(now)) {
             if (askedBefore) {
               return Effect.unchanged(orderId);
             }
             throw new ImpossibleChangeException(
-                "the order has been due since " + order.deadline() + " and is about to be decided");
+                "the order has been due since " + dueAt + " and is about to be decided");
           }
-          orders.moveDeadline(orderId, now);
+          orders.makeDue(orderId, now);
           return Effect.changed(
               orderId,
               new DeadlineOf(order.deadline(), row.extendedUntil()),

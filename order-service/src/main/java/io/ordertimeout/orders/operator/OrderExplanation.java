@@ -62,6 +62,9 @@ final class OrderExplanation {
   private void pending(List<OrderBlocker> blockers, @Nullable Duration movesBy) {
     boolean isDue = blockers.stream().noneMatch(OrderBlocker.PaymentDeadline.class::isInstance);
     add((isDue ? "Due since " : "Waits for a payment until ") + deadline());
+    if (order.grace() != null) {
+      add("not cancelled before %s, after a grace".formatted(time(order.dueAt())));
+    }
     if (movesBy != null) {
       add("the deadline still moves by %s because of an interruption".formatted(words(movesBy)));
     }
@@ -120,6 +123,10 @@ final class OrderExplanation {
   }
 
   private void closed() {
+    if (order.isExempt()) {
+      exempt();
+      return;
+    }
     switch (Objects.requireNonNull(order.decidedBy())) {
       case STALE ->
           add(
@@ -150,6 +157,19 @@ final class OrderExplanation {
     replays();
   }
 
+  private void exempt() {
+    add(
+        "Exempt by policy %s: it has no deadline and is not cancelled; registered at %s"
+            .formatted(quoted(order.policy()), time(order.decidedAt())));
+    for (PaymentWithoutEffect payment : facts.withoutEffect()) {
+      add(
+          "payment %s%s, arrived at %s"
+              .formatted(
+                  quoted(payment.paymentId()), made(payment.paidAt()), time(payment.detectedAt())));
+    }
+    replays();
+  }
+
   private void cancelled() {
     Instant decidedAt = Objects.requireNonNull(order.decidedAt());
     // Its request has made the order due.
@@ -165,6 +185,9 @@ final class OrderExplanation {
       add("%s paid; cancelled at %s".formatted(not, time(decidedAt)));
     } else {
       add("%s paid by %s".formatted(not, deadline()));
+      if (order.grace() != null) {
+        add("nor within a grace of %s after it".formatted(words(order.grace())));
+      }
       add("all payments up to then had been read");
       add("cancelled %s later".formatted(words(Duration.between(order.deadline(), decidedAt))));
     }

@@ -205,6 +205,15 @@ public class OrderHistory {
                   "payment " + order.paymentId(),
                   details("payment", order.paymentId(), "paidAt", facts.paidAt())));
       case CLOSED -> {
+        if (order.isExempt()) {
+          entries.add(
+              entry(
+                  at,
+                  HistoryEventType.CLOSED,
+                  "intake",
+                  details("reason", "exempt by policy " + order.policy())));
+          break;
+        }
         switch (Objects.requireNonNull(order.decidedBy())) {
           case OPERATOR -> {
             // The operator's action is in the history already.

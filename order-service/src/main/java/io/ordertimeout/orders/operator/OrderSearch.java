@@ -259,15 +259,17 @@ public class OrderSearch {
       states.retainAll(query.states());
     }
     Instant dueTo = query.dueTo();
+    Instant overdueAt = null;
     if (query.overdue()) {
       states.retainAll(Set.of(OrderState.PENDING));
-      Instant due = clock.now().minus(settlementGrace);
-      dueTo = dueTo == null || due.isBefore(dueTo) ? due : dueTo;
+      overdueAt = clock.now().minus(settlementGrace);
+      dueTo = dueTo == null || overdueAt.isBefore(dueTo) ? overdueAt : dueTo;
     }
     return new Criteria(
         states,
         query.dueFrom(),
         dueTo,
+        overdueAt,
         query.prefix(),
         query.prefix() + GREATEST,
         query.channel(),
@@ -281,6 +283,7 @@ public class OrderSearch {
         criteria.states(),
         criteria.dueFrom(),
         criteria.dueTo(),
+        criteria.overdueAt(),
         descending ? criteria.idFrom() : after.key().orderId() + LEAST_CHARACTER,
         descending ? after.key().orderId() : criteria.idTo(),
         criteria.channel(),

@@ -1,9 +1,7 @@
 package io.ordertimeout.orders.order;
 
 import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
-import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
 
-import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
 import io.ordertimeout.orders.platform.kafka.PartitionCounts;
 import io.ordertimeout.orders.position.ReadBackState;
@@ -37,10 +35,10 @@ public class DueOrderDecision {
    * An order that a decision left pending.
    *
    * @param id the row's id
-   * @param deadline its payment deadline
+   * @param stage its next stage
    * @param suspended whether a suspension concerns it
    */
-  public record LeftPending(long id, Instant deadline, boolean suspended) {}
+  public record LeftPending(long id, Instant stage, boolean suspended) {}
 
   private static final String PENDING = PendingOrders.GIVEN + " and " + PendingOrders.IS_PENDING;
 
@@ -52,7 +50,7 @@ public class DueOrderDecision {
       with due as (
         select ctid as version from order_deadline d
         where %s
-          and deadline + make_interval(secs => :graceSeconds)
+          and d.deadline + %s
             <= least(:watermark::timestamptz, clock_timestamp())
           and :watermark::timestamptz <= clock_timestamp()
           and %s
@@ -69,11 +67,12 @@ public class DueOrderDecision {
         update order_deadline d
         set state = 'CANCELLED', decided_at = clock_timestamp(), decided_by = 'EXPIRY'
         where d.ctid = any(array(select version from due)) and %s
-        returning d.id, d.order_id, d.shard, d.created_at, d.deadline, d.decided_at, d.traceparent
+        returning d.id, d.order_id, d.shard, d.created_at, %s, d.decided_at, d.traceparent
       )%s
       """
           .formatted(
               PENDING,
+              NextStage.GRACE,
               StoredPositions.REACH_ENDS,
               PartitionCounts.ENDS_SUFFICE,
               ReadBackState.IS_REFLECTED,
@@ -83,6 +82,7 @@ public class DueOrderDecision {
               Interruptions.NONE_LEFT,
               ShardHeartbeats.IS_ALIVE,
               PendingOrders.IS_PENDING,
+              NextStage.COLUMNS,
               OutboxRows.INSERT_CANCELLED);
 
   private static final String EXTEND =
@@ -110,9 +110,13 @@ public class DueOrderDecision {
 
   private static final String LEFT_PENDING =
       """
-      select id, deadline, %s as suspended from order_deadline d where %s and %s
+      select d.id, %s, %s as suspended from order_deadline d where %s and %s
       """
-          .formatted(SuspensionConditions.IS_SUSPENDED, PENDING, ParkedOrders.NOT_PARKED);
+          .formatted(
+              NextStage.COLUMNS,
+              SuspensionConditions.IS_SUSPENDED,
+              PENDING,
+              ParkedOrders.NOT_PARKED);
 
   private static final String ORDER_ID =
       "select order_id from order_deadline where id = ? and shard = ?";
@@ -122,13 +126,12 @@ public class DueOrderDecision {
           .formatted(PENDING, ReadBackState.IS_REFLECTED);
 
   private final JdbcClient client;
-  private final double graceSeconds;
+  private final NextStage nextStage;
   private final ShardHeartbeats heartbeats;
 
-  DueOrderDecision(
-      JdbcClient client, ShardHeartbeats heartbeats, OrderTimeoutProperties properties) {
+  DueOrderDecision(JdbcClient client, ShardHeartbeats heartbeats, NextStage nextStage) {
     this.client = client;
-    this.graceSeconds = properties.expiry().settlementGrace().toMillis() / 1e3;
+    this.nextStage = nextStage;
     this.heartbeats = heartbeats;
   }
 
@@ -167,11 +170,10 @@ public class DueOrderDecision {
 
   private List<OrderCancelled> cancelReflected(
       int shard, long[] ids, Watermark watermark, String reflected) {
-    return client
-        .sql(CANCEL)
+    return nextStage
+        .bind(client.sql(CANCEL))
         .param("ids", ids)
         .param("shard", shard)
-        .param("graceSeconds", graceSeconds)
         .param("watermark", parameter(watermark.time()))
         .params(StoredPositions.ends(watermark.ends(), watermark.topicIds()))
         .param("allPartitions", watermark.allPartitions())
@@ -194,10 +196,7 @@ public class DueOrderDecision {
         .param("shard", shard)
         .query(
             (row, number) ->
-                new LeftPending(
-                    row.getLong("id"),
-                    requiredInstant(row, "deadline"),
-                    row.getBoolean("suspended")))
+                new LeftPending(row.getLong("id"), nextStage.of(row), row.getBoolean("suspended")))
         .list();
   }
 

@@ -8,8 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param orderId its id, 1 to 128 characters
  * @param shard the partition it was read from
- * @param deadline its payment deadline, in whole microseconds
- * @param policy what set the deadline
+ * @param terms until when it may be paid
  * @param channel sales channel, if stated
  * @param paymentMethod payment method, if stated
  * @param amount what is to be paid, if stated
@@ -19,8 +18,7 @@ public record OrderCreated(
     String orderId,
     int shard,
     Instant createdAt,
-    Instant deadline,
-    String policy,
+    PaymentTerms terms,
     @Nullable String channel,
     @Nullable String paymentMethod,
     @Nullable Amount amount,
@@ -29,6 +27,6 @@ public record OrderCreated(
   /** Returns the same order with the parent of its spans. */
   public OrderCreated tracedBy(String parent) {
     return new OrderCreated(
-        orderId, shard, createdAt, deadline, policy, channel, paymentMethod, amount, parent);
+        orderId, shard, createdAt, terms, channel, paymentMethod, amount, parent);
   }
 }

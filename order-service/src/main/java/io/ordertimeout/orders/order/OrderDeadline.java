@@ -6,6 +6,7 @@ import jakarta.persistence.EnumType;
 import jakarta.persistence.Enumerated;
 import jakarta.persistence.Id;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.time.Instant;
 import org.hibernate.annotations.Immutable;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +29,7 @@ public class OrderDeadline {
   private int shard;
   private @Nullable Instant createdAt;
   private @Nullable Instant deadline;
+  private @Nullable Integer graceSeconds;
   private @Nullable String policy;
   private @Nullable String channel;
   private @Nullable String paymentMethod;
@@ -59,6 +61,7 @@ public class OrderDeadline {
         shard,
         createdAt,
         deadline,
+        graceSeconds == null ? null : Duration.ofSeconds(graceSeconds),
         policy,
         channel,
         paymentMethod,

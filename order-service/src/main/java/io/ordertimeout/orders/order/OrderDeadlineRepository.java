@@ -38,6 +38,19 @@ public interface OrderDeadlineRepository extends Repository<OrderDeadline, Strin
           """)
   int moveDeadline(String orderId, Instant deadline);
 
+  /** Makes an order due now, without a grace, if it is pending; returns the number of orders. */
+  @Modifying
+  @Query(
+      nativeQuery = true,
+      value =
+          """
+          update order_deadline set
+            deadline = :now, grace_seconds = null, extended_until = clock_timestamp(),
+            latest_deadline = greatest(deadline, latest_deadline)
+          where order_id = :orderId and (state = 'PENDING') is true
+          """)
+  int makeDue(String orderId, Instant now);
+
   /** Closes an order if it is pending; returns the number of closed orders. */
   @Modifying
   @Query(

@@ -29,6 +29,7 @@ class OrderEventStatements {
   /**
    * An order as a statement returns it.
    *
+   * @param stage its next stage, if it is pending
    * @param isShardKnown whether a record of the order was read from the partition of that number,
    *     and not only a decision restored, of which the partition is a guess
    * @param settledElsewhere whether the payment or closure that settled it is from another
@@ -41,6 +42,7 @@ class OrderEventStatements {
       OrderState state,
       @Nullable Instant createdAt,
       @Nullable Instant deadline,
+      @Nullable Instant stage,
       @Nullable DecidedBy decidedBy,
       @Nullable String paymentId,
       @Nullable Amount amount,
@@ -52,10 +54,15 @@ class OrderEventStatements {
     }
 
     PendingOrder pending() {
-      if (deadline == null) {
+      if (stage == null) {
         throw new IllegalStateException("an order without a deadline cannot be pending: " + id);
       }
-      return PendingOrder.of(id, shard, deadline);
+      return PendingOrder.of(id, shard, stage);
+    }
+
+    /** Whether a policy exempts the order: nothing was to be decided. */
+    boolean isExempt() {
+      return state == OrderState.CLOSED && decidedBy == null;
     }
   }
 
@@ -64,32 +71,36 @@ class OrderEventStatements {
 
   private static final String ROW =
       """
-      d.id, d.order_id, d.shard, d.state, d.created_at, d.deadline, d.decided_by, d.payment_id,
+      d.id, d.order_id, d.shard, d.state, d.created_at, %s, d.decided_by, d.payment_id,
         d.amount, d.currency, d.created_at is not null or %s as shard_known,
         d.settled_in is not null as settled_elsewhere"""
-          .formatted(IS_SETTLED);
+          .formatted(NextStage.COLUMNS, IS_SETTLED);
 
   private static final String REGISTER =
       """
       insert into order_deadline as d (
-        order_id, shard, state, created_at, deadline, policy, channel, payment_method, amount,
-        currency, traceparent, decided_at, decided_by)
+        order_id, shard, state, created_at, deadline, grace_seconds, policy, channel,
+        payment_method, amount, currency, traceparent, decided_at, decided_by)
       select
-        d.order_id, d.shard, case when s.stale then 'CLOSED' else 'PENDING' end, d.created_at,
-        d.deadline, d.policy, d.channel, d.payment_method, d.amount, d.currency, d.traceparent,
-        case when s.stale then clock_timestamp() end, case when s.stale then 'STALE' end
-      from unnest(
-        :orderIds::text[], :shards::int[], :createdAts::timestamptz[], :deadlines::timestamptz[],
-        :policies::text[], :channels::text[], :paymentMethods::text[], :amounts::numeric[],
-        :currencies::text[], :traceparents::text[])
-        as d(order_id, shard, created_at, deadline, policy, channel, payment_method, amount,
-          currency, traceparent)
+        d.order_id, d.shard, case when s.stale or d.exempt then 'CLOSED' else 'PENDING' end,
+        d.created_at, d.deadline, d.grace_seconds, d.policy, d.channel, d.payment_method, d.amount,
+        d.currency, d.traceparent, case when s.stale or d.exempt then clock_timestamp() end,
+        case when s.stale then 'STALE' end
+      from (
+        select *, deadline is null as exempt from unnest(
+          :orderIds::text[], :shards::int[], :createdAts::timestamptz[],
+          :deadlines::timestamptz[], :graces::int[], :policies::text[], :channels::text[],
+          :paymentMethods::text[], :amounts::numeric[], :currencies::text[],
+          :traceparents::text[])
+          as i(order_id, shard, created_at, deadline, grace_seconds, policy, channel,
+            payment_method, amount, currency, traceparent)
+      ) d
       cross join lateral (
         %s d.deadline < now() - make_interval(secs => :staleAfterSeconds)
       ) interrupted
       cross join lateral (
-        -- A deadline that an interruption extends is not stale.
-        select d.deadline + interrupted.length
+        -- An order in its grace, or with a deadline that an interruption extends, is not stale.
+        select d.deadline + %s + interrupted.length
           < now() - make_interval(secs => :staleAfterSeconds) as stale
       ) s
       order by d.order_id
@@ -100,6 +111,7 @@ class OrderEventStatements {
         created_at = excluded.created_at,
         -- That of a restored cancellation, which was published, may have been moved.
         deadline = coalesce(d.deadline, excluded.deadline),
+        grace_seconds = excluded.grace_seconds,
         policy = excluded.policy,
         channel = excluded.channel,
         payment_method = excluded.payment_method,
@@ -109,7 +121,7 @@ class OrderEventStatements {
       where d.created_at is null
       returning %s
       """
-          .formatted(Interruptions.BEFORE_REGISTRATION, IS_SETTLED, ROW);
+          .formatted(Interruptions.BEFORE_REGISTRATION, NextStage.GRACE, IS_SETTLED, ROW);
 
   private static final String SETTLE =
       """
@@ -152,9 +164,11 @@ class OrderEventStatements {
       "select %s from order_deadline d where d.order_id = any(:orderIds::text[])".formatted(ROW);
 
   private final JdbcClient client;
+  private final NextStage nextStage;
 
-  OrderEventStatements(JdbcClient client) {
+  OrderEventStatements(JdbcClient client, NextStage nextStage) {
     this.client = client;
+    this.nextStage = nextStage;
   }
 
   /**
@@ -162,13 +176,14 @@ class OrderEventStatements {
    * the payment or closure was known; the others stay as they are.
    */
   List<Row> register(Collection<OrderCreated> orders, Duration staleAfter) {
-    return client
-        .sql(REGISTER)
+    return nextStage
+        .bind(client.sql(REGISTER))
         .param("orderIds", texts(orders, OrderCreated::orderId))
         .param("shards", orders.stream().mapToInt(OrderCreated::shard).toArray())
         .param("createdAts", texts(orders, OrderCreated::createdAt))
-        .param("deadlines", texts(orders, OrderCreated::deadline))
-        .param("policies", texts(orders, OrderCreated::policy))
+        .param("deadlines", texts(orders, o -> o.terms().deadline()))
+        .param("graces", texts(orders, o -> seconds(o.terms().grace())))
+        .param("policies", texts(orders, o -> o.terms().policy()))
         .param("channels", texts(orders, OrderCreated::channel))
         .param("paymentMethods", texts(orders, OrderCreated::paymentMethod))
         .param(
@@ -177,7 +192,7 @@ class OrderEventStatements {
         .param("currencies", texts(orders, o -> o.amount() == null ? null : o.amount().currency()))
         .param("traceparents", texts(orders, OrderCreated::traceparent))
         .param("staleAfterSeconds", staleAfter.toMillis() / 1e3)
-        .query(OrderEventStatements::row)
+        .query(this::row)
         .list();
   }
 
@@ -201,7 +216,7 @@ class OrderEventStatements {
             "closedAts", texts(events, e -> e instanceof Closed closed ? closed.closedAt() : null))
         .param(
             "closeReasons", texts(events, e -> e instanceof Closed closed ? closed.reason() : null))
-        .query(OrderEventStatements::row)
+        .query(this::row)
         .list();
   }
 
@@ -214,7 +229,7 @@ class OrderEventStatements {
     return client
         .sql(CLOSE_PURGED)
         .param("orderIds", orderIds.toArray(String[]::new))
-        .query(OrderEventStatements::row)
+        .query(this::row)
         .list();
   }
 
@@ -223,7 +238,7 @@ class OrderEventStatements {
     return client
         .sql(FIND)
         .param("orderIds", orderIds.toArray(String[]::new))
-        .query(OrderEventStatements::row)
+        .query(this::row)
         .list();
   }
 
@@ -239,7 +254,13 @@ class OrderEventStatements {
     return texts;
   }
 
-  private static Row row(ResultSet rs, int rowNumber) throws SQLException {
+  /** A number of seconds; null for none, which takes no space in a row. */
+  private static @Nullable Long seconds(Duration length) {
+    return length.isZero() ? null : length.toSeconds();
+  }
+
+  private Row row(ResultSet rs, int rowNumber) throws SQLException {
+    Instant deadline = instant(rs, "deadline");
     String decidedBy = rs.getString("decided_by");
     BigDecimal amount = rs.getBigDecimal("amount");
     String currency = rs.getString("currency");
@@ -249,7 +270,8 @@ class OrderEventStatements {
         rs.getInt("shard"),
         OrderState.valueOf(rs.getString("state")),
         instant(rs, "created_at"),
-        instant(rs, "deadline"),
+        deadline,
+        deadline == null ? null : nextStage.of(rs),
         decidedBy == null ? null : DecidedBy.valueOf(decidedBy),
         rs.getString("payment_id"),
         amount == null || currency == null ? null : new Amount(amount, currency),

@@ -107,8 +107,7 @@ public class OrderEventStore {
           count(created, Outcome.REGISTERED);
         } else {
           countMisplaced(row);
-          count(
-              created, row.decidedBy() == DecidedBy.STALE ? Outcome.STALE : Outcome.SETTLED_BEFORE);
+          count(created, outcomeOfSettled(row));
         }
       }
       // Delivered again. The wheel may not have been notified the first time.
@@ -118,6 +117,13 @@ public class OrderEventStore {
           toArm.add(row.pending());
         }
       }
+    }
+
+    private static Outcome outcomeOfSettled(Row row) {
+      if (row.isExempt()) {
+        return Outcome.EXEMPT;
+      }
+      return row.decidedBy() == DecidedBy.STALE ? Outcome.STALE : Outcome.SETTLED_BEFORE;
     }
 
     /** Registers orders; an interruption does not bring back an order that may have been purged. */
@@ -223,7 +229,12 @@ public class OrderEventStore {
           }
           case CANCELLED -> Outcome.CONFLICT;
           // No event was published for an order closed as stale, so nothing conflicts with it.
-          case CLOSED -> row.decidedBy() == DecidedBy.STALE ? Outcome.TOO_LATE : Outcome.CONFLICT;
+          case CLOSED -> {
+            if (row.isExempt()) {
+              yield Outcome.EXEMPT;
+            }
+            yield row.decidedBy() == DecidedBy.STALE ? Outcome.TOO_LATE : Outcome.CONFLICT;
+          }
           case PENDING -> throw new IllegalStateException("pending although settled: " + row.id());
         };
       }

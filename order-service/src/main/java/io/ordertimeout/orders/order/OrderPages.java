@@ -28,6 +28,7 @@ public class OrderPages {
    * @param states the states that an order may have
    * @param dueFrom earliest deadline, inclusive
    * @param dueTo latest deadline, exclusive
+   * @param overdueAt the time before which they were due, with their grace; null for any
    * @param idFrom least id, inclusive
    * @param idTo greatest id, exclusive
    * @param channel the sales channel; null for any
@@ -39,6 +40,7 @@ public class OrderPages {
       Set<OrderState> states,
       @Nullable Instant dueFrom,
       @Nullable Instant dueTo,
+      @Nullable Instant overdueAt,
       String idFrom,
       String idTo,
       @Nullable String channel,
@@ -49,7 +51,7 @@ public class OrderPages {
   /**
    * Where an order is in both orders.
    *
-   * @param deadline its deadline; null while its creation is not known
+   * @param deadline its deadline; null if it has none, or while its creation is not known
    * @param row the id of its row
    */
   public record OrderKey(String orderId, @Nullable Instant deadline, long row) {}
@@ -72,7 +74,7 @@ public class OrderPages {
   public record Count(long orders, long checked) {}
 
   private static final String COLUMNS =
-      "o.id, o.order_id, o.deadline, o.state, o.channel, o.currency, o.amount";
+      "o.id, o.order_id, o.deadline, o.grace_seconds, o.state, o.channel, o.currency, o.amount";
 
   // By state and deadline or, for pending orders, by shard and deadline, as the indexes are.
   private static final String BY_DEADLINE =
@@ -111,6 +113,8 @@ public class OrderPages {
       (o.state = any(:states::text[])
         and (:dueFrom::timestamptz is null or o.deadline >= :dueFrom)
         and (:dueTo::timestamptz is null or o.deadline < :dueTo)
+        and (:overdueAt::timestamptz is null
+          or o.deadline + make_interval(secs => coalesce(o.grace_seconds, 0)) < :overdueAt)
         and o.order_id >= :idFrom::text collate "C" and o.order_id < :idTo::text collate "C"
         and (:channel::text is null or o.channel = :channel)
         and (:currency::text is null or o.currency = :currency)
@@ -271,6 +275,7 @@ public class OrderPages {
         .param("states", criteria.states().stream().map(Enum::name).toArray(String[]::new))
         .param("dueFrom", parameter(criteria.dueFrom()))
         .param("dueTo", parameter(criteria.dueTo()))
+        .param("overdueAt", parameter(criteria.overdueAt()))
         .param("idFrom", criteria.idFrom())
         .param("idTo", criteria.idTo())
         .param("channel", criteria.channel())

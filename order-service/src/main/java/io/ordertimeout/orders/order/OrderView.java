@@ -1,5 +1,7 @@
 package io.ordertimeout.orders.order;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -10,13 +12,15 @@ import org.jspecify.annotations.Nullable;
  * @param state its state
  * @param shard its shard
  * @param createdAt when it was created; null while only its payment or closure is known
- * @param deadline its payment deadline; null while its creation is not known
+ * @param deadline its payment deadline; null while its creation is not known, or if a policy
+ *     exempts it
+ * @param grace how long after its deadline its policy keeps it from being cancelled, if at all
  * @param policy what set the deadline: the order (PAY_BY, TIMEOUT) or the name of a policy
  * @param channel its sales channel, if stated
  * @param paymentMethod its payment method, if stated
  * @param amount what is to be paid, if stated
- * @param decidedAt when it left {@code PENDING}
- * @param decidedBy what made it leave {@code PENDING}
+ * @param decidedAt when it left {@code PENDING}, or was registered as exempt
+ * @param decidedBy what made it leave {@code PENDING}; null if a policy exempts it
  * @param paymentId the payment that settled it
  */
 public record OrderView(
@@ -25,10 +29,24 @@ public record OrderView(
     int shard,
     @Nullable Instant createdAt,
     @Nullable Instant deadline,
+    @Nullable Duration grace,
     @Nullable String policy,
     @Nullable String channel,
     @Nullable String paymentMethod,
     @Nullable Money amount,
     @Nullable Instant decidedAt,
     @Nullable DecidedBy decidedBy,
-    @Nullable String paymentId) {}
+    @Nullable String paymentId) {
+
+  /** Whether a policy exempts it. */
+  @JsonIgnore
+  public boolean isExempt() {
+    return state == OrderState.CLOSED && decidedBy == null;
+  }
+
+  /** When it is due, but for the grace of all orders; null if it has no deadline. */
+  @JsonIgnore
+  public @Nullable Instant dueAt() {
+    return deadline == null || grace == null ? deadline : deadline.plus(grace);
+  }
+}

@@ -20,7 +20,7 @@ final class OutboxRows {
   /** What an event says of its order {@code d}; the columns that {@link #event} reads. */
   static final String OF_ORDER =
       """
-      d.order_id, d.created_at, d.deadline,
+      d.order_id, d.created_at, d.deadline, d.grace_seconds,
       case when d.state = 'CANCELLED' then d.decided_at end as cancelled_at, d.traceparent""";
 
   /**
@@ -34,8 +34,8 @@ final class OutboxRows {
         select id, shard, decided_at from cancelled
       )
       select
-        id as order_row, order_id, shard, created_at, deadline, decided_at as cancelled_at,
-        traceparent, decided_at as written_at
+        id as order_row, order_id, shard, created_at, deadline, grace_seconds,
+        decided_at as cancelled_at, traceparent, decided_at as written_at
       from cancelled
       """;
 
@@ -60,6 +60,7 @@ final class OutboxRows {
         envelope(row),
         instant(row, "created_at"),
         requiredInstant(row, "deadline"),
+        NextStage.grace(row),
         requiredInstant(row, "cancelled_at"));
   }
 

@@ -12,6 +12,8 @@ public enum Outcome {
   SETTLED_BEFORE,
   /** The deadline was past for so long that the order was recorded as closed. */
   STALE,
+  /** A policy exempts the order: nothing is decided. */
+  EXEMPT,
   /** The pending order is now paid or closed. */
   SETTLED,
   /** The creation has not arrived yet; the payment or closure is recorded for it. */

@@ -2,7 +2,6 @@ package io.ordertimeout.orders.order;
 
 import static io.ordertimeout.orders.platform.postgres.ResultSets.instant;
 
-import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.suspension.ParkedOrders;
 import io.ordertimeout.orders.suspension.SuspensionConditions;
 import java.math.BigDecimal;
@@ -62,6 +61,8 @@ public class PastDueOrders {
       """
           .formatted(window("asc"), window("desc"));
 
+  private static final String IS_DUE = "d.deadline + %s < now()".formatted(NextStage.GRACE);
+
   private static final String IS_SUSPENDED =
       "exists (select from in_force s where %s)".formatted(SuspensionConditions.CONCERNS);
 
@@ -71,11 +72,15 @@ public class PastDueOrders {
       with in_force as materialized (%s), past_due as (
         select 'SUSPENDED' as fate, d.currency, d.amount, d.deadline, d.incomplete
         from %s
-        where exists (select from in_force) and %s and %s
+        where exists (select from in_force) and %s and %s and %s
       )
       """
           .formatted(
-              SuspensionConditions.IN_FORCE, PAST_DUE, IS_SUSPENDED, ParkedOrders.NOT_PARKED);
+              SuspensionConditions.IN_FORCE,
+              PAST_DUE,
+              IS_DUE,
+              IS_SUSPENDED,
+              ParkedOrders.NOT_PARKED);
 
   // An order that was due before the pause began had its whole time; its deadline does not move.
   private static final String END_OF_PAUSE =
@@ -94,7 +99,7 @@ public class PastDueOrders {
           end as deadline,
           d.incomplete
         from ended e cross join %s
-        where (e.channel is null or e.channel = d.channel) and %s
+        where (e.channel is null or e.channel = d.channel) and %s and %s
       )
       """
           .formatted(
@@ -102,6 +107,7 @@ public class PastDueOrders {
               SuspensionConditions.OTHERS_IN_FORCE,
               IS_SUSPENDED,
               PAST_DUE,
+              IS_DUE,
               ParkedOrders.NOT_PARKED);
 
   private static final String TOTALS =
@@ -121,20 +127,20 @@ public class PastDueOrders {
       boolean incomplete) {}
 
   private final JdbcClient client;
-  private final double graceSeconds;
+  private final NextStage nextStage;
 
-  PastDueOrders(JdbcClient client, OrderTimeoutProperties properties) {
+  PastDueOrders(JdbcClient client, NextStage nextStage) {
     this.client = client;
-    this.graceSeconds = properties.expiry().settlementGrace().toMillis() / 1e3;
+    this.nextStage = nextStage;
   }
 
   private static String window(String direction) {
     return """
     (
-      select o.order_id, o.shard, o.channel, o.created_at, o.deadline, o.currency, o.amount
+      select o.order_id, o.shard, o.channel, o.created_at, o.deadline, o.grace_seconds,
+        o.currency, o.amount
       from order_deadline o
-      where o.shard = s.shard and o.state = 'PENDING'
-        and o.deadline < now() - make_interval(secs => :graceSeconds)
+      where o.shard = s.shard and o.state = 'PENDING' and o.deadline < now()
       order by o.deadline %s, o.id %s
       limit :window
     )"""
@@ -156,11 +162,7 @@ public class PastDueOrders {
   }
 
   private List<Row> totals(JdbcClient.StatementSpec statement) {
-    return statement
-        .param("graceSeconds", graceSeconds)
-        .param("window", WINDOW)
-        .query(PastDueOrders::row)
-        .list();
+    return nextStage.bind(statement).param("window", WINDOW).query(PastDueOrders::row).list();
   }
 
   private static Row row(ResultSet row, int rowNumber) throws SQLException {

@@ -7,17 +7,17 @@ import java.time.Instant;
  *
  * @param id the row's id
  * @param shard the shard whose wheel holds it
- * @param deadlineMillis the deadline in milliseconds since the epoch, rounded up, so that the wheel
+ * @param stageMillis its next stage in milliseconds since the epoch, rounded up, so that the wheel
  *     never fires early
  */
-public record PendingOrder(long id, int shard, long deadlineMillis) {
+public record PendingOrder(long id, int shard, long stageMillis) {
 
-  /** Rounds the deadline up. */
-  public static PendingOrder of(long id, int shard, Instant deadline) {
-    return new PendingOrder(id, shard, millisRoundedUp(deadline));
+  /** Rounds the time of the next stage up. */
+  static PendingOrder of(long id, int shard, Instant stage) {
+    return new PendingOrder(id, shard, millisRoundedUp(stage));
   }
 
-  static long millisRoundedUp(Instant deadline) {
-    return deadline.plusNanos(999_999).toEpochMilli();
+  static long millisRoundedUp(Instant stage) {
+    return stage.plusNanos(999_999).toEpochMilli();
   }
 }

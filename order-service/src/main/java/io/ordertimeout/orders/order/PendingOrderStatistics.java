@@ -63,7 +63,7 @@ public class PendingOrderStatistics {
       from generate_series(
         0, (select max(shard) from order_deadline where state = 'PENDING')) as s(shard)
       cross join lateral (%s union %s) d
-      where %s
+      where %s and %s
         and not exists (select from in_force s where %s)
       """
           .formatted(
@@ -71,13 +71,15 @@ public class PendingOrderStatistics {
               ParkedOrders.FIRST_AND_LAST,
               window("asc"),
               window("desc"),
+              "d.deadline + %s < now() - make_interval(secs => :seconds)"
+                  .formatted(NextStage.GRACE),
               ParkedOrders.NOT_PARKED,
               SuspensionConditions.CONCERNS);
 
   private static String window(String direction) {
     return """
     (
-      select o.order_id, o.shard, o.channel from order_deadline o
+      select o.order_id, o.shard, o.channel, o.deadline, o.grace_seconds from order_deadline o
       where o.shard = s.shard and o.state = 'PENDING'
         and o.deadline < now() - make_interval(secs => :seconds)
       order by o.deadline %s, o.id %s
@@ -111,22 +113,24 @@ public class PendingOrderStatistics {
           .formatted(SuspensionConditions.HELD_SHARDS);
 
   private final JdbcClient client;
+  private final NextStage nextStage;
 
-  PendingOrderStatistics(JdbcClient client) {
+  PendingOrderStatistics(JdbcClient client, NextStage nextStage) {
     this.client = client;
+    this.nextStage = nextStage;
   }
 
   /**
-   * Counts the orders of all shards, owned or not, that are that long past their deadlines, without
-   * those that are parked, paused or held, and the parked orders of some shards.
+   * Counts the orders of all shards, owned or not, that should have been decided that long ago,
+   * without those that are parked, paused or held, and the parked orders of some shards.
    *
    * @param window how many orders of each shard, and how many parked ones, are counted, of the
    *     oldest and of the newest
    * @param shards the shards whose parked orders are counted
    */
   public Exceptions exceptions(Duration by, int window, Collection<Integer> shards) {
-    return client
-        .sql(EXCEPTIONS)
+    return nextStage
+        .bind(client.sql(EXCEPTIONS))
         .param("seconds", by.toMillis() / 1e3)
         .param("window", window)
         .param("shards", array(shards))

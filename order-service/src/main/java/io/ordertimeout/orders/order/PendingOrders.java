@@ -25,13 +25,13 @@ public class PendingOrders {
    * Some pending orders.
    *
    * @param ids ids of their rows
-   * @param deadlinesMillis their deadlines, rounded up to milliseconds
+   * @param stagesMillis their next stages, rounded up to milliseconds
    * @param size number of elements of the arrays that are used
    * @param last where the next page starts; null if there is none
    */
   // Arrays, since the wheel takes arrays; nothing compares pages.
   @SuppressWarnings("ArrayRecordComponent")
-  public record Page(long[] ids, long[] deadlinesMillis, int size, @Nullable Cursor last) {}
+  public record Page(long[] ids, long[] stagesMillis, int size, @Nullable Cursor last) {}
 
   /** A position in the pending orders: after this deadline and id. */
   public record Cursor(Instant deadline, long id) {}
@@ -39,7 +39,7 @@ public class PendingOrders {
   /**
    * The present state of an order that an operator has changed.
    *
-   * @param order the order with its present deadline
+   * @param order the order with its present next stage
    * @param isPending whether it is still pending
    */
   public record Changed(PendingOrder order, boolean isPending) {}
@@ -56,21 +56,21 @@ public class PendingOrders {
 
   private static final String PAGE =
       """
-      select id, deadline from order_deadline d
+      select d.id, %s from order_deadline d
       where shard = :shard and state = 'PENDING'
         and (deadline, id) > (coalesce(:afterDeadline::timestamptz, '-infinity'), :afterId)
         and %s
       order by deadline, id
       limit :limit
       """
-          .formatted(ParkedOrders.NOT_PARKED);
+          .formatted(NextStage.COLUMNS, ParkedOrders.NOT_PARKED);
 
-  private static final String DEADLINES =
+  private static final String STAGES =
       """
-      select id, deadline from order_deadline d
+      select d.id, %s from order_deadline d
       where %s and %s and %s
       """
-          .formatted(GIVEN, IS_PENDING, ParkedOrders.NOT_PARKED);
+          .formatted(NextStage.COLUMNS, GIVEN, IS_PENDING, ParkedOrders.NOT_PARKED);
 
   private static final String LEFT_WITHOUT_NOTICE =
       """
@@ -81,16 +81,18 @@ public class PendingOrders {
 
   private static final String CHANGED =
       """
-      select d.id, d.shard, d.state = 'PENDING' as pending, d.deadline from order_deadline d
+      select d.id, d.shard, d.state = 'PENDING' as pending, %s from order_deadline d
       where d.order_id = any(:orderIds::text[]) and d.shard = any(:shards::int[])
         and d.deadline is not null and %s
       """
-          .formatted(ParkedOrders.NOT_PARKED);
+          .formatted(NextStage.COLUMNS, ParkedOrders.NOT_PARKED);
 
   private final JdbcClient client;
+  private final NextStage nextStage;
 
-  PendingOrders(JdbcClient client) {
+  PendingOrders(JdbcClient client, NextStage nextStage) {
     this.client = client;
+    this.nextStage = nextStage;
   }
 
   /** Reads the page after the cursor, or the first one, by deadline; O(limit) by an index. */
@@ -104,35 +106,33 @@ public class PendingOrders {
         .query((ResultSetExtractor<Page>) rows -> page(rows, limit));
   }
 
-  private static Page page(ResultSet rows, int limit) throws SQLException {
+  private Page page(ResultSet rows, int limit) throws SQLException {
     long[] ids = new long[limit];
-    long[] deadlinesMillis = new long[limit];
+    long[] stagesMillis = new long[limit];
     int size = 0;
     Instant last = Instant.MIN;
     while (rows.next()) {
       last = requiredInstant(rows, "deadline");
       ids[size] = rows.getLong("id");
-      deadlinesMillis[size] = PendingOrder.millisRoundedUp(last);
+      stagesMillis[size] = PendingOrder.millisRoundedUp(nextStage.of(rows));
       size++;
     }
     Cursor cursor = size < limit ? null : new Cursor(last, ids[size - 1]);
-    return new Page(ids, deadlinesMillis, size, cursor);
+    return new Page(ids, stagesMillis, size, cursor);
   }
 
-  /** Returns the deadlines of those of the orders that are pending, rounded up to milliseconds. */
+  /** Returns the next stages of those of the orders that are pending, in milliseconds. */
   public Map<Long, Long> find(int shard, long[] ids) {
-    Map<Long, Long> deadlinesMillis = new HashMap<>();
+    Map<Long, Long> stagesMillis = new HashMap<>();
     client
-        .sql(DEADLINES)
+        .sql(STAGES)
         .param("ids", ids)
         .param("shard", shard)
         .query(
             row -> {
-              deadlinesMillis.put(
-                  row.getLong("id"),
-                  PendingOrder.millisRoundedUp(requiredInstant(row, "deadline")));
+              stagesMillis.put(row.getLong("id"), PendingOrder.millisRoundedUp(nextStage.of(row)));
             });
-    return deadlinesMillis;
+    return stagesMillis;
   }
 
   /**
@@ -163,8 +163,7 @@ public class PendingOrders {
         .query(
             (row, number) ->
                 new Changed(
-                    PendingOrder.of(
-                        row.getLong("id"), row.getInt("shard"), requiredInstant(row, "deadline")),
+                    PendingOrder.of(row.getLong("id"), row.getInt("shard"), nextStage.of(row)),
                     row.getBoolean("pending")))
         .list();
   }

@@ -23,7 +23,8 @@ import org.springframework.transaction.support.TransactionTemplate;
  * <p>An order is kept until both its decision and its latest deadline are older than the retention
  * and than {@code stale-after}. The purge announces the horizon before it deletes anything, and no
  * order with an earlier deadline becomes pending again. If only the payment or closure of an order
- * is known, the deadline that its creation may still bring is at most {@code max-timeout} away.
+ * is known, the deadline that its creation may still bring is at most {@code max-timeout} away. An
+ * order that a policy exempts has no deadline.
  */
 @Component
 class SettledOrdersPurge implements Purgeable {
@@ -47,10 +48,20 @@ class SettledOrdersPurge implements Purgeable {
       """
           .formatted(IS_PUBLISHED);
 
+  private static final String EXEMPT =
+      """
+      select order_id from order_deadline d
+      where deadline is null and created_at is not null and decided_at < :before and %s
+      order by decided_at
+      limit :limit
+      for update of d skip locked
+      """
+          .formatted(IS_PUBLISHED);
+
   private static final String WITHOUT_CREATION =
       """
       select order_id from order_deadline d
-      where deadline is null and decided_at < :before and %s
+      where deadline is null and created_at is null and decided_at < :before and %s
       order by decided_at
       limit :limit
       for update of d skip locked
@@ -105,6 +116,7 @@ class SettledOrdersPurge implements Purgeable {
     client.sql(PurgeHorizon.ANNOUNCE).param("before", parameter(before)).update();
     int purged =
         purge(CREATED, before)
+            + purge(EXEMPT, before)
             + purge(WITHOUT_CREATION, beforeWithoutCreation)
             + parked.purge(beforeWithoutCreation, UNKNOWN);
     if (purged > 0) {

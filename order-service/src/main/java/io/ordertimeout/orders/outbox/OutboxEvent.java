@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.outbox;
 
+import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -52,10 +53,21 @@ public sealed interface OutboxEvent {
    *
    * @param createdAt when the order was created
    * @param deadline its payment deadline
+   * @param grace the grace of its policy; it is not published
    */
   record OrderCancelled(
-      Envelope envelope, @Nullable Instant createdAt, Instant deadline, Instant cancelledAt)
-      implements OutboxEvent {}
+      Envelope envelope,
+      @Nullable Instant createdAt,
+      Instant deadline,
+      Duration grace,
+      Instant cancelledAt)
+      implements OutboxEvent {
+
+    /** Returns when it could first be cancelled, but for the grace of all orders. */
+    public Instant dueAt() {
+      return deadline.plus(grace);
+    }
+  }
 
   /**
    * The conflict between a payment and an order that is cancelled or closed.

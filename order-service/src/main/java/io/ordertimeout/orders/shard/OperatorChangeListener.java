@@ -139,12 +139,15 @@ class OperatorChangeListener {
         Page page = orders.page(shard, cursor, PAGE);
         long now = shards.wheelTimeMillis();
         List<PendingOrder> due = new ArrayList<>();
-        for (int i = 0; i < page.size() && page.deadlinesMillis()[i] <= now; i++) {
-          due.add(new PendingOrder(page.ids()[i], shard, page.deadlinesMillis()[i]));
+        for (int i = 0; i < page.size(); i++) {
+          if (page.stagesMillis()[i] <= now) {
+            due.add(new PendingOrder(page.ids()[i], shard, page.stagesMillis()[i]));
+          }
         }
         shards.arm(due);
-        cursor = due.size() == page.size() ? page.last() : null;
-      } while (cursor != null);
+        cursor = page.last();
+        // Behind it, no deadline has passed. Before it, orders may be in their grace.
+      } while (cursor != null && cursor.deadline().toEpochMilli() <= shards.wheelTimeMillis());
     }
   }
 }

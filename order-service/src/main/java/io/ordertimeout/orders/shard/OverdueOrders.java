@@ -47,8 +47,7 @@ public class OverdueOrders {
     this.pastDue = pastDue;
     this.schema = schema;
     this.shards = shards;
-    this.overdueAfter =
-        properties.reconciler().overdueAfter().plus(properties.expiry().settlementGrace());
+    this.overdueAfter = properties.reconciler().overdueAfter();
     Gauge.builder("order.timeout.overdue", this, OverdueOrders::overdue)
         .description(
             "Pending orders of all shards, owned or not, that are long past due and that no pause or"

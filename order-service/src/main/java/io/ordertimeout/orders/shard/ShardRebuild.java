@@ -118,7 +118,7 @@ class ShardRebuild {
           return;
         }
         step.succeeded();
-        timers.load(shard, page.ids(), page.deadlinesMillis(), page.size());
+        timers.load(shard, page.ids(), page.stagesMillis(), page.size());
         loaded += page.size();
         cursor = page.last();
         if (cursor == null) {

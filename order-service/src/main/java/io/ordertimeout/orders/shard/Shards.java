@@ -44,7 +44,6 @@ public class Shards implements SmartLifecycle {
   private static final Duration LATE_AFTER = Duration.ofSeconds(1);
 
   private final DatabaseClock clock;
-  private final Duration settlementGrace;
   private final ShardedTimers timers;
   private final ShardRebuild rebuild;
   private final PaymentWatermark watermark;
@@ -81,7 +80,6 @@ public class Shards implements SmartLifecycle {
       OrderTimeoutProperties properties,
       MeterRegistry meters) {
     this.clock = clock;
-    this.settlementGrace = properties.expiry().settlementGrace();
     this.rebuild = rebuild;
     this.watermark = watermark;
     this.suspensions = suspensions;
@@ -172,7 +170,7 @@ public class Shards implements SmartLifecycle {
     return watermark.isAwaitingStorage();
   }
 
-  /** Arms orders or moves their deadlines; ignores orders of shards that are not owned. */
+  /** Arms orders at their next stages; ignores orders of shards that are not owned. */
   public void arm(List<PendingOrder> orders) {
     byShard(orders)
         .forEach(
@@ -180,7 +178,7 @@ public class Shards implements SmartLifecycle {
                 arm(
                     shard,
                     ofShard.stream().mapToLong(PendingOrder::id).toArray(),
-                    ofShard.stream().mapToLong(PendingOrder::deadlineMillis).toArray(),
+                    ofShard.stream().mapToLong(PendingOrder::stageMillis).toArray(),
                     ofShard.size()));
   }
 
@@ -275,13 +273,13 @@ public class Shards implements SmartLifecycle {
     return ownership == null ? Instant.EPOCH : ownership.rebuild.startedAt();
   }
 
-  /** The current time of the wheels: Postgres's clock minus the settlement grace. */
+  /** The current time of the wheels: that of Postgres's clock. */
   long wheelTimeMillis() {
-    return clock.now().minus(settlementGrace).toEpochMilli();
+    return clock.now().toEpochMilli();
   }
 
-  private void arm(int shard, long[] ids, long[] deadlinesMillis, int count) {
-    timers.schedule(shard, ids, deadlinesMillis, count);
+  private void arm(int shard, long[] ids, long[] stagesMillis, int count) {
+    timers.schedule(shard, ids, stagesMillis, count);
   }
 
   private static Map<Integer, List<PendingOrder>> byShard(List<PendingOrder> orders) {

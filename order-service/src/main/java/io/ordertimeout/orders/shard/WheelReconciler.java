@@ -49,7 +49,7 @@ class WheelReconciler {
     MISSING,
     /** In the wheel, but not pending: waking the order has no effect. */
     EXTRA,
-    /** In the wheel with a time other than the deadline. */
+    /** In the wheel with a time other than the next stage. */
     DEADLINE
   }
 
@@ -116,7 +116,7 @@ class WheelReconciler {
       long[] armed = await(timers.deadlines(shard, page.ids(), page.size()));
       long now = shards.wheelTimeMillis();
       for (int i = 0; i < page.size() && suspects.size() < MAX_DIFFERENCES; i++) {
-        Difference difference = difference(page.deadlinesMillis()[i], armed[i], now);
+        Difference difference = difference(page.stagesMillis()[i], armed[i], now);
         if (difference != null) {
           suspects.put(page.ids()[i], difference);
         }
@@ -164,18 +164,18 @@ class WheelReconciler {
   }
 
   /**
-   * Compares an order's deadline with the time of its timer. The timer of a due order is set to its
-   * next retry.
+   * Compares an order's next stage with the time of its timer. The timer of a due order is set to
+   * its next retry.
    */
-  private @Nullable Difference difference(@Nullable Long deadline, long armed, long now) {
+  private @Nullable Difference difference(@Nullable Long stage, long armed, long now) {
     if (armed == ShardedTimers.NOT_KNOWN) {
-      return deadline == null ? null : Difference.MISSING;
+      return stage == null ? null : Difference.MISSING;
     }
-    if (deadline == null) {
+    if (stage == null) {
       return Difference.EXTRA;
     }
-    boolean matches = Math.abs(armed - deadline) <= 1;
-    boolean awaitsRetry = deadline <= now && armed <= now + Expiry.LONGEST_RETRY_MILLIS;
+    boolean matches = Math.abs(armed - stage) <= 1;
+    boolean awaitsRetry = stage <= now && armed <= now + Expiry.LONGEST_RETRY_MILLIS;
     return matches || awaitsRetry ? null : Difference.DEADLINE;
   }
 
@@ -191,11 +191,11 @@ class WheelReconciler {
       timers.cancel(shard, wrong, wrong.length);
       wrong = unexplained(shard, wrong);
     } else {
-      long[] deadlines = new long[wrong.length];
+      long[] stages = new long[wrong.length];
       for (int i = 0; i < wrong.length; i++) {
-        deadlines[i] = pending.getOrDefault(wrong[i], 0L);
+        stages[i] = pending.getOrDefault(wrong[i], 0L);
       }
-      timers.schedule(shard, wrong, deadlines, wrong.length);
+      timers.schedule(shard, wrong, stages, wrong.length);
     }
     Counter counter = repaired.get(kind);
     if (counter != null && wrong.length > 0) {

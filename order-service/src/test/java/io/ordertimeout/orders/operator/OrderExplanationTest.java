@@ -35,6 +35,7 @@ class OrderExplanationTest {
   private @Nullable String policy = "TIMEOUT";
   private @Nullable Instant createdAt = CREATED;
   private Instant deadline = at("10:15:00");
+  private @Nullable Duration grace;
   private @Nullable Instant decidedAt;
   private @Nullable DecidedBy decidedBy;
   private @Nullable String paymentId;
@@ -64,6 +65,37 @@ class OrderExplanationTest {
 
     assertThat(explain(OrderState.CANCELLED))
         .contains("(set by policy “card”)", "cancelled 2 s later; not published yet.");
+  }
+
+  @Test
+  void aCancellationAfterAGrace() {
+    cancelled("10:20:00.010");
+    grace = Duration.ofMinutes(5);
+
+    assertThat(explain(OrderState.CANCELLED))
+        .contains("own timeout); nor within a grace of 5 min after it; all payments up to then");
+  }
+
+  @Test
+  void anOrderInItsGrace() {
+    grace = Duration.ofMinutes(5);
+    blockers.add(new OrderBlocker.PaymentDeadline(at("10:20:00")));
+
+    assertThat(explain(OrderState.PENDING))
+        .contains("own timeout); not cancelled before 2026-11-24T10:20:00.000Z, after a grace");
+  }
+
+  @Test
+  void anExemptOrder() {
+    policy = "invoice";
+    decidedAt = at("10:00:01");
+    withoutEffect.add(new PaymentWithoutEffect("p", at("11:00:00"), at("11:00:01")));
+
+    assertThat(explain(OrderState.CLOSED))
+        .isEqualTo(
+            "Exempt by policy “invoice”: it has no deadline and is not cancelled; registered at"
+                + " 2026-11-24T10:00:01.000Z; payment “p”, made at 2026-11-24T11:00:00.000Z,"
+                + " arrived at 2026-11-24T11:00:01.000Z.");
   }
 
   @Test
@@ -297,8 +329,8 @@ class OrderExplanationTest {
   private OrderFacts facts(OrderState state) {
     OrderView order =
         new OrderView(
-            "order", state, 2, createdAt, deadline, policy, null, null, null, decidedAt, decidedBy,
-            paymentId);
+            "order", state, 2, createdAt, deadline, grace, policy, null, null, null, decidedAt,
+            decidedBy, paymentId);
     return new OrderFacts(
         order,
         CREATED,

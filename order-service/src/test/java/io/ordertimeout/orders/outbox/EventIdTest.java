@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.ordertimeout.orders.outbox.OutboxEvent.Envelope;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
 import io.ordertimeout.orders.outbox.OutboxEvent.PaymentConflict;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Set;
 import java.util.UUID;
@@ -50,7 +51,8 @@ class EventIdTest {
   }
 
   private static OutboxEvent cancelled(long row, String orderId) {
-    return new OrderCancelled(envelope(row, orderId), null, Instant.EPOCH, Instant.EPOCH);
+    return new OrderCancelled(
+        envelope(row, orderId), null, Instant.EPOCH, Duration.ZERO, Instant.EPOCH);
   }
 
   private static OutboxEvent conflict(String orderId, String paymentId) {

@@ -11,6 +11,7 @@ import io.ordertimeout.orders.outbox.OutboxEvent.PaymentConflict;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.relay.Serializers;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Set;
@@ -28,7 +29,7 @@ class PublishedRecordsTest {
   private static final InputTopics.Layout LAYOUT = new InputTopics.Layout(Map.of(), 3, Set.of());
 
   private static final OrderCancelled CANCELLED =
-      new OrderCancelled(ENVELOPE, TIME.minusSeconds(60), TIME, TIME.plusMillis(5));
+      new OrderCancelled(ENVELOPE, TIME.minusSeconds(60), TIME, Duration.ZERO, TIME.plusMillis(5));
 
   private static final PaymentConflict CONFLICT =
       new PaymentConflict(ENVELOPE, "p", TIME.plusSeconds(1), TIME, null);

@@ -11,6 +11,7 @@ import io.ordertimeout.orders.platform.avro.AvroDecoder;
 import io.ordertimeout.orders.platform.avro.UnusableAvroException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -43,7 +44,8 @@ class OutgoingContractTest {
 
   @Test
   void structuredEventsHaveTheirAttributesAroundTheSameData() {
-    OrderCancelled event = new OrderCancelled(ENVELOPE, TIME, TIME, TIME.plusMillis(5));
+    OrderCancelled event =
+        new OrderCancelled(ENVELOPE, TIME, TIME, Duration.ZERO, TIME.plusMillis(5));
     ProducerRecord<byte[], byte[]> binary = serializer.serialize(event);
 
     ProducerRecord<byte[], byte[]> structured = Serializers.of("structured").serialize(event);
@@ -70,8 +72,9 @@ class OutgoingContractTest {
         "order-cancelled",
         AvroEvents.CANCELLED,
         List.of(
-            new OrderCancelled(ENVELOPE, TIME, TIME, TIME.plusMillis(5)),
-            new OrderCancelled(ENVELOPE, null, TIME, Instant.parse("9999-12-31T23:59:59Z"))));
+            new OrderCancelled(ENVELOPE, TIME, TIME, Duration.ZERO, TIME.plusMillis(5)),
+            new OrderCancelled(
+                ENVELOPE, null, TIME, Duration.ZERO, Instant.parse("9999-12-31T23:59:59Z"))));
   }
 
   @Test

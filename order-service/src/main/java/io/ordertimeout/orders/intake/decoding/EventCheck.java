@@ -34,8 +34,8 @@ public class EventCheck {
    *
    * @param result what it becomes
    * @param orderId the order, as far as it is known
-   * @param deadline the payment deadline of a created order
-   * @param policy what set the deadline
+   * @param deadline the payment deadline of a created order; null if a policy exempts it
+   * @param policy what set the deadline, or exempts the order
    * @param paymentId the id of a payment
    * @param at when the order was created, paid or closed
    * @param replacedFields number of unusable fields that are replaced or left out
@@ -110,8 +110,8 @@ public class EventCheck {
       return new Outcome(
           Result.CREATED,
           order.orderId(),
-          order.deadline(),
-          order.policy(),
+          order.terms().deadline(),
+          order.terms().policy(),
           null,
           order.createdAt(),
           created.replacedFields().size(),

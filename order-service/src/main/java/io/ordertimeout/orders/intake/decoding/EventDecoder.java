@@ -11,6 +11,7 @@ import io.ordertimeout.orders.OrderTimeoutProperties.Zones;
 import io.ordertimeout.orders.order.Amount;
 import io.ordertimeout.orders.order.OrderCreated;
 import io.ordertimeout.orders.order.OrderSettled;
+import io.ordertimeout.orders.order.PaymentTerms;
 import io.ordertimeout.orders.platform.avro.AvroDecoder;
 import io.ordertimeout.orders.platform.avro.SchemaRegistryUnavailableException;
 import java.nio.charset.StandardCharsets;
@@ -248,20 +249,12 @@ public final class EventDecoder {
     Instant payBy = fields.payBy(names.payBy());
     Duration timeout = fields.duration(names.timeout());
     Amount amount = lenient.amountOrNull(names.amount(), names.currency());
-    PaymentDeadlines.PaymentDeadline deadline =
+    PaymentTerms terms =
         deadlines.of(
             createdAt, stated != null, now, payBy, timeout, channel, paymentMethod, amount);
     OrderCreated order =
         new OrderCreated(
-            orderId,
-            record.partition(),
-            createdAt,
-            deadline.deadline(),
-            deadline.policy(),
-            channel,
-            paymentMethod,
-            amount,
-            null);
+            orderId, record.partition(), createdAt, terms, channel, paymentMethod, amount, null);
     return new DecodedRecord.Created(order, lenient.replaced());
   }
 

@@ -3,6 +3,7 @@ package io.ordertimeout.orders.intake.decoding;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.PaymentPolicy;
 import io.ordertimeout.orders.order.Amount;
+import io.ordertimeout.orders.order.PaymentTerms;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -13,14 +14,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * Determines the payment deadline of an order: the deadline in its event, else the timeout in its
- * event, else that of the first policy that matches, else the default timeout.
+ * Determines until when an order may be paid. Its deadline is the one in its event, else follows
+ * from the timeout in its event, else from the first policy that matches, else from the default
+ * timeout. All else follows from the policy.
  */
 @Component
 final class PaymentDeadlines {
-
-  /** A deadline and the name of the rule that set it. */
-  record PaymentDeadline(Instant deadline, String policy) {}
 
   private final List<PaymentPolicy> policies;
   private final Set<LocalDate> holidays;
@@ -35,7 +34,7 @@ final class PaymentDeadlines {
   }
 
   /**
-   * Returns the payment deadline of an order.
+   * Returns until when an order may be paid.
    *
    * @param createdAt when the order was created; if its event does not state it, the record's
    *     timestamp
@@ -44,7 +43,7 @@ final class PaymentDeadlines {
    * @param now the time of the intake by Postgres's clock, which bounds the deadline whatever
    *     producers state
    */
-  PaymentDeadline of(
+  PaymentTerms of(
       Instant createdAt,
       boolean isStated,
       Instant now,
@@ -58,27 +57,47 @@ final class PaymentDeadlines {
       throw new UnusableRecordException(
           "createdAt is not between 1970 and a day after its intake at " + now + ": " + createdAt);
     }
+    PaymentPolicy policy = policy(channel, paymentMethod, amount);
     if (payBy != null) {
       boolean isPast = !isStated && !payBy.isAfter(createdAt) && Micros.isInRange(payBy);
-      return isPast
-          ? new PaymentDeadline(Micros.roundUp(payBy), "PAY_BY")
-          : checked(createdAt, Duration.between(createdAt, payBy), "PAY_BY");
+      Instant deadline =
+          isPast
+              ? Micros.roundUp(payBy)
+              : checked(createdAt, Duration.between(createdAt, payBy), "PAY_BY");
+      return terms(deadline, "PAY_BY", policy);
     }
     if (timeout != null) {
-      return checked(createdAt, timeout, "TIMEOUT");
+      return terms(checked(createdAt, timeout, "TIMEOUT"), "TIMEOUT", policy);
     }
+    if (policy == null) {
+      return terms(checked(createdAt, defaultTimeout, "DEFAULT"), "DEFAULT", null);
+    }
+    if (policy.exempt()) {
+      return terms(null, policy.name(), policy);
+    }
+    Duration untilDeadline = Duration.between(createdAt, policy.deadline(createdAt, holidays));
+    return terms(checked(createdAt, untilDeadline, policy.name()), policy.name(), policy);
+  }
+
+  private @Nullable PaymentPolicy policy(
+      @Nullable String channel, @Nullable String paymentMethod, @Nullable Amount amount) {
     BigDecimal value = amount == null ? null : amount.value();
     String currency = amount == null ? null : amount.currency();
     for (PaymentPolicy policy : policies) {
       if (policy.matches(channel, paymentMethod, value, currency)) {
-        Instant deadline = policy.deadline(createdAt, holidays);
-        return checked(createdAt, Duration.between(createdAt, deadline), policy.name());
+        return policy;
       }
     }
-    return checked(createdAt, defaultTimeout, "DEFAULT");
+    return null;
   }
 
-  private PaymentDeadline checked(Instant createdAt, Duration timeout, String policy)
+  private static PaymentTerms terms(
+      @Nullable Instant deadline, String setBy, @Nullable PaymentPolicy policy) {
+    Duration grace = policy == null ? null : policy.grace();
+    return new PaymentTerms(deadline, setBy, grace == null ? Duration.ZERO : grace);
+  }
+
+  private Instant checked(Instant createdAt, Duration timeout, String policy)
       throws UnusableRecordException {
     if (timeout.isNegative() || timeout.isZero()) {
       throw new UnusableRecordException(
@@ -98,6 +117,6 @@ final class PaymentDeadlines {
       throw new UnusableRecordException(
           "the payment deadline is not before the year 10000: " + deadline);
     }
-    return new PaymentDeadline(deadline, policy);
+    return deadline;
   }
 }

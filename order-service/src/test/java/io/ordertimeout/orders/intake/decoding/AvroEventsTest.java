@@ -176,7 +176,7 @@ class AvroEventsTest {
     OrderCreated order = ((DecodedRecord.Created) decoded).order();
     assertThat(order.orderId()).isEqualTo("4711");
     assertThat(order.createdAt()).isEqualTo(Instant.parse("2026-05-01T12:00:00.123456Z"));
-    assertThat(order.deadline()).isEqualTo(Instant.parse("2026-05-01T12:03:20Z"));
+    assertThat(order.terms().deadline()).isEqualTo(Instant.parse("2026-05-01T12:03:20Z"));
     assertThat(order.channel()).isEqualTo("web");
     assertThat(order.amount()).isEqualTo(new Amount(new BigDecimal("12.50"), "EUR"));
   }

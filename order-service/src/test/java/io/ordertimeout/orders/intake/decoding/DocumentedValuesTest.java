@@ -18,6 +18,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -112,7 +113,8 @@ class DocumentedValuesTest {
   private static String meaning(String field, OrderCreated order) {
     return field.equals("createdAt")
         ? order.createdAt().toString()
-        : Duration.between(order.createdAt(), order.deadline()).toString();
+        : Duration.between(order.createdAt(), Objects.requireNonNull(order.terms().deadline()))
+            .toString();
   }
 
   static Stream<Case> cases() throws IOException {

@@ -10,6 +10,7 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.order.Amount;
 import io.ordertimeout.orders.order.OrderCreated;
 import io.ordertimeout.orders.order.OrderSettled;
+import io.ordertimeout.orders.order.PaymentTerms;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -18,6 +19,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -281,8 +283,8 @@ class EventDecoderFuzzTest {
   private void checkBounds(OrderCreated created) {
     checkText(created.orderId(), 128);
     checkTime(created.createdAt());
-    checkTime(created.deadline());
-    Duration timeout = Duration.between(created.createdAt(), created.deadline());
+    checkTime(deadline(created));
+    Duration timeout = Duration.between(created.createdAt(), deadline(created));
     assertThat(timeout)
         .isLessThanOrEqualTo(properties.deadline().maxTimeout().plus(1, ChronoUnit.MICROS));
     assertThat(timeout.isNegative() || timeout.isZero()).isEqualTo(isProducedLate(created));
@@ -297,9 +299,13 @@ class EventDecoderFuzzTest {
 
   /** Whether the order's record, which states its deadline alone, was produced after that. */
   private static boolean isProducedLate(OrderCreated created) {
-    return created.policy().equals("PAY_BY")
+    return created.terms().policy().equals("PAY_BY")
         && created.createdAt().equals(RECORDED)
-        && !created.deadline().isAfter(RECORDED);
+        && !deadline(created).isAfter(RECORDED);
+  }
+
+  private static Instant deadline(OrderCreated created) {
+    return Objects.requireNonNull(created.terms().deadline());
   }
 
   private static void checkBounds(OrderSettled settled) {
@@ -341,7 +347,7 @@ class EventDecoderFuzzTest {
     Map<String, Object> event = new LinkedHashMap<>();
     event.put("orderId", created.orderId());
     event.put("createdAt", created.createdAt().toString());
-    event.put("payBy", created.deadline().toString());
+    event.put("payBy", deadline(created).toString());
     put(event, "channel", created.channel());
     put(event, "paymentMethod", created.paymentMethod());
     Amount amount = created.amount();
@@ -376,8 +382,7 @@ class EventDecoderFuzzTest {
         created.orderId(),
         created.shard(),
         created.createdAt(),
-        created.deadline(),
-        policy,
+        new PaymentTerms(created.terms().deadline(), policy, created.terms().grace()),
         created.channel(),
         created.paymentMethod(),
         created.amount(),

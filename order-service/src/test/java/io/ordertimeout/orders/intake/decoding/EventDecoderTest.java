@@ -7,6 +7,7 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.order.Amount;
 import io.ordertimeout.orders.order.OrderCreated;
 import io.ordertimeout.orders.order.OrderSettled;
+import io.ordertimeout.orders.order.PaymentTerms;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -40,8 +41,8 @@ class EventDecoderTest {
     OrderCreated order = created("{\"orderId\":\"o\"}");
 
     assertThat(order.createdAt()).isEqualTo(RECORDED);
-    assertThat(order.deadline()).isEqualTo(RECORDED.plusSeconds(900));
-    assertThat(order.policy()).isEqualTo("DEFAULT");
+    assertThat(order.terms().deadline()).isEqualTo(RECORDED.plusSeconds(900));
+    assertThat(order.terms().policy()).isEqualTo("DEFAULT");
     assertThat(order.shard()).isEqualTo(3);
   }
 
@@ -61,8 +62,7 @@ class EventDecoderTest {
                 "o",
                 3,
                 Instant.parse("2026-05-01T11:59:00Z"),
-                Instant.parse("2026-05-01T11:59:30Z"),
-                "TIMEOUT",
+                new PaymentTerms(Instant.parse("2026-05-01T11:59:30Z"), "TIMEOUT", Duration.ZERO),
                 "web",
                 "card",
                 new Amount(new BigDecimal("12.50"), "EUR"),
@@ -73,7 +73,7 @@ class EventDecoderTest {
   void orderProducedAfterItsDeadlineIsDueAtOnce() {
     OrderCreated order = created("{\"orderId\":\"o\",\"payBy\":\"2026-05-01T11:00:00Z\"}");
 
-    assertThat(order.deadline()).isEqualTo(Instant.parse("2026-05-01T11:00:00Z"));
+    assertThat(order.terms().deadline()).isEqualTo(Instant.parse("2026-05-01T11:00:00Z"));
   }
 
   @Test
@@ -81,7 +81,7 @@ class EventDecoderTest {
     OrderCreated order =
         created("{\"orderId\":\"o\",\"payBy\":\"2026-05-01T12:01:00Z\",\"timeout\":\"PT1H\"}");
 
-    assertThat(order.deadline()).isEqualTo(Instant.parse("2026-05-01T12:01:00Z"));
+    assertThat(order.terms().deadline()).isEqualTo(Instant.parse("2026-05-01T12:01:00Z"));
   }
 
   @Test
@@ -89,7 +89,7 @@ class EventDecoderTest {
     OrderCreated order =
         created("{\"orderId\":\"o\",\"payBy\":\"2026-05-01T12:01:00.123456001Z\"}");
 
-    assertThat(order.deadline()).isEqualTo(Instant.parse("2026-05-01T12:01:00.123457Z"));
+    assertThat(order.terms().deadline()).isEqualTo(Instant.parse("2026-05-01T12:01:00.123457Z"));
   }
 
   @Test
@@ -112,7 +112,7 @@ class EventDecoderTest {
                         "o",
                         "{\"orderId\":\"o\",\"channel\":\"web\",\"paymentMethod\":\"transfer\"}"))
                 .created())
-        .extracting("policy")
+        .extracting("terms.policy")
         .isEqualTo("bank transfer");
     assertThat(
             decode(
@@ -260,7 +260,7 @@ class EventDecoderTest {
 
     String event = "{\"orderId\":\"o\",\"paymentMethod\":\"Transfer\"}";
     assertThat(decode(withPolicy, record("order-created", "o", event)).created())
-        .extracting("policy", "paymentMethod")
+        .extracting("terms.policy", "paymentMethod")
         .containsExactly("bank transfer", "Transfer");
   }
 
@@ -396,7 +396,7 @@ class EventDecoderTest {
 
     assertThat(decoded.fault()).isNull();
     assertThat(decoded.created())
-        .extracting(OrderCreated::deadline)
+        .extracting(order -> order.terms().deadline())
         .isEqualTo(Instant.parse("2026-05-01T12:14:00Z"));
   }
 
@@ -432,7 +432,7 @@ class EventDecoderTest {
   void deadlineIsAtMostTheLongestTimeoutAndADayAfterTheIntake() {
     String latest =
         "{\"orderId\":\"o\",\"createdAt\":\"2026-05-02T12:00:00Z\",\"timeout\":\"P400D\"}";
-    assertThat(created(latest).deadline()).isEqualTo(RECORDED.plus(Duration.ofDays(401)));
+    assertThat(created(latest).terms().deadline()).isEqualTo(RECORDED.plus(Duration.ofDays(401)));
 
     String later = latest.replace("12:00:00Z", "12:00:01Z");
     assertThat(decode(record("order-created", "o", later)).created()).isNull();

@@ -169,7 +169,7 @@ class EventFormatsTest {
             + "\"after\":{\"orderId\":\"o\",\"payBy\":%d}}";
     assertThat(fault("order-created", "o", row.formatted(1_777_636_799_999L)))
         .startsWith("payBy is before the insertion of its row, so it may be a local time");
-    assertThat(created("order-created", "o", row.formatted(1_777_636_800_001L)).deadline())
+    assertThat(created("order-created", "o", row.formatted(1_777_636_800_001L)).terms().deadline())
         .isEqualTo(Instant.ofEpochMilli(1_777_636_800_001L));
   }
 
