@@ -16,6 +16,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.hibernate.validator.constraints.time.DurationMax;
 import org.hibernate.validator.constraints.time.DurationMin;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +32,7 @@ import org.springframework.validation.annotation.Validated;
  *
  * @param topics the names of the topics, and whether missing ones are created
  * @param deadline how the payment deadline of an order is determined, and how long orders are kept
+ * @param attempts how long payments that are under way keep their orders from being cancelled
  * @param intake how events are read
  * @param schemaRegistry where the schemas of events in Avro are
  * @param wheel the timing wheel that wakes due orders
@@ -46,6 +49,7 @@ import org.springframework.validation.annotation.Validated;
 public record OrderTimeoutProperties(
     @Valid @DefaultValue Topics topics,
     @Valid @DefaultValue Deadline deadline,
+    @Valid @DefaultValue Attempts attempts,
     @Valid @DefaultValue Intake intake,
     @Valid @DefaultValue SchemaRegistry schemaRegistry,
     @Valid @DefaultValue Wheel wheel,
@@ -65,10 +69,22 @@ public record OrderTimeoutProperties(
           "order-timeout.intake.encodings or order-timeout.outbox.format is avro, so"
               + " order-timeout.schema-registry.url has to be set");
     }
-    if (topics.inputs().size() < 3 && !intake.types().areUsed()) {
+    if (!topics.areDistinct() && !intake.types().areUsed()) {
       throw new IllegalArgumentException(
-          "order-timeout.topics.created, .paid and .closed are %s, %s and %s, so they must differ, or order-timeout.intake.types must list the types of their events"
-              .formatted(topics.created(), topics.paid(), topics.closed()));
+          "order-timeout.topics.created is %s, .paid is %s, .closed is %s%s: they must differ, or order-timeout.intake.types must list the types of their events"
+              .formatted(
+                  topics.created(),
+                  topics.paid(),
+                  topics.closed(),
+                  topics.haveAttempts() ? ", .attempts is " + topics.attempts() : ""));
+    }
+    boolean areListed = !intake.types().attempts().isEmpty();
+    if (intake.types().areUsed() && areListed != topics.haveAttempts()) {
+      throw new IllegalArgumentException(
+          "order-timeout.topics.attempts is %s, and order-timeout.intake.types.attempts lists %s: set both, or neither"
+              .formatted(
+                  topics.haveAttempts() ? topics.attempts() : "not set",
+                  areListed ? intake.types().attempts() : "none"));
     }
   }
 
@@ -79,6 +95,8 @@ public record OrderTimeoutProperties(
    * @param paid input topic of payments; may be the same as that of created orders, if intake.types
    *     distinguishes them
    * @param closed input topic of orders closed elsewhere; may also be the same
+   * @param attempts input topic of payment attempts, which keep their orders from being cancelled;
+   *     may also be the same; empty, by default, if there are none
    * @param cancelled output topic of cancelled orders
    * @param conflict output topic of payments whose order was already cancelled or closed
    * @param deadLetterSuffix suffix that turns the name of an input topic into that of its
@@ -94,6 +112,7 @@ public record OrderTimeoutProperties(
       @NotBlank @DefaultValue("order-created") String created,
       @NotBlank @DefaultValue("order-paid") String paid,
       @NotBlank @DefaultValue("order-closed") String closed,
+      @DefaultValue("") String attempts,
       @NotBlank @DefaultValue("order-cancelled") String cancelled,
       @NotBlank @DefaultValue("order-payment-conflict") String conflict,
       @NotBlank @DefaultValue(".dlt") String deadLetterSuffix,
@@ -103,12 +122,32 @@ public record OrderTimeoutProperties(
 
     /** The input topics, all of which have the same number of partitions. */
     public Set<String> inputs() {
-      return Set.copyOf(List.of(created, paid, closed));
+      return Stream.concat(Stream.of(created), settling().stream())
+          .collect(Collectors.toUnmodifiableSet());
     }
 
-    /** Whether payments or closures are in the topic. */
+    /**
+     * The settling topics: what is in them keeps orders from being cancelled, so a payment
+     * watermark covers them.
+     */
+    public Set<String> settling() {
+      return Stream.of(paid, closed, attempts)
+          .filter(topic -> !topic.isEmpty())
+          .collect(Collectors.toUnmodifiableSet());
+    }
+
+    /** Whether the topic is a settling one. */
     public boolean settles(String topic) {
-      return topic.equals(paid) || topic.equals(closed);
+      return settling().contains(topic);
+    }
+
+    /** Whether there is a topic of payment attempts. */
+    public boolean haveAttempts() {
+      return !attempts.isEmpty();
+    }
+
+    private boolean areDistinct() {
+      return inputs().size() == (haveAttempts() ? 4 : 3);
     }
 
     /** The name of the dead-letter topic of an input topic. */
@@ -184,6 +223,16 @@ public record OrderTimeoutProperties(
   }
 
   /**
+   * Payment attempts. While one is under way, its order is not cancelled.
+   *
+   * @param hold how long an attempt is under way that does not state until when
+   * @param cap how long after its deadline attempts keep an order from being cancelled, at most
+   */
+  public record Attempts(
+      @DurationMin(seconds = 1) @DurationMax(days = 365) @DefaultValue("30m") Duration hold,
+      @DurationMin(seconds = 0) @DurationMax(days = 365) @DefaultValue("2h") Duration cap) {}
+
+  /**
    * The intake of events.
    *
    * @param groupId consumer group whose members share the shards
@@ -234,11 +283,13 @@ public record OrderTimeoutProperties(
    *     implements Kafka's Deserializer
    * @param paid encoding of the topic of payments, if it is another one
    * @param closed encoding of the topic of orders closed elsewhere, if it is another one
+   * @param attempts encoding of the topic of payment attempts, if it is another one
    */
   public record Encodings(
       @NotBlank @DefaultValue(Encodings.JSON) String created,
       @NotBlank @DefaultValue(Encodings.JSON) String paid,
-      @NotBlank @DefaultValue(Encodings.JSON) String closed) {
+      @NotBlank @DefaultValue(Encodings.JSON) String closed,
+      @NotBlank @DefaultValue(Encodings.JSON) String attempts) {
 
     /** Values in JSON. */
     public static final String JSON = "json";
@@ -247,7 +298,7 @@ public record OrderTimeoutProperties(
     public static final String AVRO = "avro";
 
     private boolean areAvro() {
-      return List.of(created, paid, closed).contains(AVRO);
+      return List.of(created, paid, closed, attempts).contains(AVRO);
     }
   }
 
@@ -319,11 +370,13 @@ public record OrderTimeoutProperties(
    * @param created format of the topic of created orders: plain, cloudevents, debezium or outbox
    * @param paid format of the topic of payments, if it is another one
    * @param closed format of the topic of orders closed elsewhere, if it is another one
+   * @param attempts format of the topic of payment attempts, if it is another one
    */
   public record Formats(
       @DefaultValue("plain") Format created,
       @DefaultValue("plain") Format paid,
-      @DefaultValue("plain") Format closed) {}
+      @DefaultValue("plain") Format closed,
+      @DefaultValue("plain") Format attempts) {}
 
   /**
    * The zones of times that the input topics state without one, such as those of columns of type
@@ -334,8 +387,14 @@ public record OrderTimeoutProperties(
    * @param paid zone of local times in the topic of payments; without one, such a time is replaced
    * @param closed zone of local times in the topic of orders closed elsewhere; without one, such a
    *     time is replaced
+   * @param attempts zone of local times in the topic of payment attempts; without one, an attempt
+   *     with such a time is under way for attempts.hold
    */
-  public record Zones(@Nullable ZoneId created, @Nullable ZoneId paid, @Nullable ZoneId closed) {}
+  public record Zones(
+      @Nullable ZoneId created,
+      @Nullable ZoneId paid,
+      @Nullable ZoneId closed,
+      @Nullable ZoneId attempts) {}
 
   /** How a record contains its event. */
   public enum Format {
@@ -358,6 +417,7 @@ public record OrderTimeoutProperties(
    * @param created types of created orders
    * @param paid types of payments
    * @param closed types of orders closed elsewhere
+   * @param attempts types of payment attempts
    * @param ignored types that do not matter, or * for all others; an event of any other type is a
    *     dead letter, and its order is not cancelled, because it may have been paid
    */
@@ -366,12 +426,13 @@ public record OrderTimeoutProperties(
       @DefaultValue Set<String> created,
       @DefaultValue Set<String> paid,
       @DefaultValue Set<String> closed,
+      @DefaultValue Set<String> attempts,
       @DefaultValue Set<String> ignored) {
 
     /** Refuses types that are listed more than once. */
     public Types {
       Set<String> seen = new HashSet<>();
-      for (Set<String> listed : List.of(created, paid, closed, ignored)) {
+      for (Set<String> listed : List.of(created, paid, closed, attempts, ignored)) {
         for (String type : listed) {
           if (!seen.add(type)) {
             throw new IllegalArgumentException(
@@ -383,7 +444,7 @@ public record OrderTimeoutProperties(
 
     /** Whether events are distinguished by type instead of by topic. */
     public boolean areUsed() {
-      return !created.isEmpty() || !paid.isEmpty() || !closed.isEmpty();
+      return !created.isEmpty() || !paid.isEmpty() || !closed.isEmpty() || !attempts.isEmpty();
     }
   }
 
@@ -412,6 +473,9 @@ public record OrderTimeoutProperties(
    * @param paidAt field of the time when the payment was made
    * @param closedAt field of the time when the order was closed
    * @param reason field of the reason why the order was closed
+   * @param attemptId field of the id of a payment attempt
+   * @param status field of its status, STARTED or ENDED
+   * @param until field of the time until which it is under way
    */
   public record Fields(
       @NotBlank @DefaultValue("orderId") String orderId,
@@ -425,7 +489,10 @@ public record OrderTimeoutProperties(
       @NotBlank @DefaultValue("paymentId") String paymentId,
       @NotBlank @DefaultValue("paidAt") String paidAt,
       @NotBlank @DefaultValue("closedAt") String closedAt,
-      @NotBlank @DefaultValue("reason") String reason) {}
+      @NotBlank @DefaultValue("reason") String reason,
+      @NotBlank @DefaultValue("attemptId") String attemptId,
+      @NotBlank @DefaultValue("status") String status,
+      @NotBlank @DefaultValue("until") String until) {}
 
   /**
    * The timing wheel.

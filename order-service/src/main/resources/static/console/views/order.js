@@ -21,6 +21,8 @@ const DAY = 24 * HOUR;
 const EVENTS = {
   CREATED: ['info', 'Created'],
   REGISTERED: ['info', 'Registered'],
+  ATTEMPT_STARTED: ['wait', 'Payment under way'],
+  ATTEMPT_ENDED: ['info', 'Payment attempt ended'],
   EXTENDED: ['wait', 'Deadline extended'],
   CANCELLATION_REQUESTED: ['warn', 'Cancellation requested'],
   PARKED: ['warn', 'Parked'],
@@ -48,6 +50,8 @@ const DETAIL_LABELS = {
   to: 'until',
   paidAt: 'paid at',
   closedAt: 'closed at',
+  attempt: 'attempt ID',
+  until: 'until',
   payment: 'payment ID',
   eventId: 'event ID',
   topic: 'topic',
@@ -66,7 +70,7 @@ const DECIDED_BY = {
 };
 
 const COPIED_DETAILS = new Set(['payment', 'eventId', 'topic', 'record', 'deadLetter', 'position']);
-const TIME_DETAILS = new Set(['deadline', 'before', 'after', 'from', 'to', 'paidAt', 'closedAt']);
+const TIME_DETAILS = new Set(['deadline', 'before', 'after', 'from', 'to', 'until', 'paidAt', 'closedAt']);
 
 /** One order: its status, why it is pending, its history, and the changes that operators can make. */
 export function orderView(parameters, page) {

@@ -23,6 +23,11 @@ const REASONS = {
     viewLink('pauses', {}, `Hold ${holdId}`), ` suspends expiry for shard ${shard} until an operator lifts it`,
     because(detail),
   ],
+  'payment-under-way': ({ attemptId, until }, now) => [
+    attemptId ? ['Payment attempt ', untrusted(attemptId)] : 'A payment',
+    ' is under way. Unless it ends before, it keeps the order from being cancelled until ',
+    timeElement(until), ` (${relativeTime(until, now)}).`,
+  ],
   'unowned-shard': ({ shard }) => ['No instance owns ', shardLink(shard), '.'],
   watermark: ({ shard, instance }) => [
     'The payment watermark of ', shardLink(shard), ' has not reached the payment deadline.',

@@ -187,7 +187,8 @@ class DocumentsTest {
 
   private static String row(String name, JsonNode property) {
     JsonNode value = property.path("defaultValue");
-    String shown = value.isValueNode() ? "`" + value.asString() + "`" : "";
+    String text = value.isValueNode() ? value.asString() : "";
+    String shown = text.isEmpty() ? "" : "`" + text + "`";
     String description = property.path("description").asString().replaceAll("\\s+", " ").trim();
     return "| `%s` | %s | %s |".formatted(name, shown, description);
   }

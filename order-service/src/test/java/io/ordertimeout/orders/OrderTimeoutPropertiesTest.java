@@ -108,7 +108,10 @@ class OrderTimeoutPropertiesTest {
   void topicsWithSeveralEventsRequireTypes() {
     assertRefused(
         List.of("order-timeout.topics.paid=order-created"),
-        "are order-created, order-created and order-closed, so they must differ");
+        "topics.created is order-created, .paid is order-created, .closed is order-closed: they must");
+    assertRefused(
+        List.of("order-timeout.topics.attempts=order-paid"),
+        ".closed is order-closed, .attempts is order-paid: they must differ");
     context
         .withPropertyValues(
             "order-timeout.topics.paid=order-created",
@@ -118,6 +121,28 @@ class OrderTimeoutPropertiesTest {
     assertRefused(
         List.of("order-timeout.intake.types.created=a", "order-timeout.intake.types.paid=a"),
         "order-timeout.intake.types lists a for more than one event");
+  }
+
+  @Test
+  void typesOfAttemptsRequireATopicAndTheOtherWayRound() {
+    assertRefused(
+        List.of("order-timeout.intake.types.attempts=a", "order-timeout.intake.types.paid=b"),
+        "order-timeout.topics.attempts is not set, and order-timeout.intake.types.attempts lists [a]");
+    assertRefused(
+        List.of("order-timeout.topics.attempts=order-paid", "order-timeout.intake.types.paid=b"),
+        "order-timeout.topics.attempts is order-paid, and order-timeout.intake.types.attempts lists none");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "hold, 0s, attempts.hold",
+    "hold, 366d, attempts.hold",
+    "cap, -1s, attempts.cap",
+    "cap, 366d, attempts.cap",
+    "cap, 3600, has no unit",
+  })
+  void lengthsOfAttemptsHaveBounds(String property, String value, String explained) {
+    assertRefused(List.of("order-timeout.attempts." + property + "=" + value), explained);
   }
 
   @Test

@@ -43,6 +43,7 @@ class TableOwnershipTest {
           Map.entry("intake_stop", "intake"),
           Map.entry("suspension", "suspension"),
           Map.entry("parked_order", "suspension"),
+          Map.entry("payment_attempt", "suspension"),
           Map.entry("shard_heartbeat", "suspension"),
           Map.entry("shard_outage", "suspension"),
           Map.entry("operator_action", "audit"),

@@ -151,6 +151,36 @@ class ExpiryCircuitBreakerIT {
     }
   }
 
+  @Test
+  void ordersThatAreBeingPaidDoNotCountAsCancellations() {
+    try (Scenario withAttempts = Scenario.withAllTopics();
+        Service service =
+            withAttempts.startService(
+                "order-timeout.breaker.enabled", "true",
+                "order-timeout.breaker.max-ratio", "0.5",
+                "order-timeout.breaker.min-cancellations", "20")) {
+      service.awaitReady(true);
+      Instant deadline = Scenario.in(Duration.ofSeconds(3));
+      List<CompletableFuture<RecordMetadata>> sent = new ArrayList<>();
+      for (int i = 0; i < ORDERS; i++) {
+        Shop shop = withAttempts.shop();
+        String orderId = "order-" + i;
+        sent.add(shop.send(withAttempts.topics().attempts(), orderId, Map.of("status", "STARTED")));
+        sent.add(
+            shop.send(
+                withAttempts.topics().created(), orderId, Map.of("payBy", deadline.toString())));
+      }
+      sent.forEach(Shop::await);
+      withAttempts.awaitPast(deadline);
+      for (int shard = 0; shard < Scenario.PARTITIONS; shard++) {
+        withAttempts.passDeadline("behind-" + shard, shard);
+      }
+
+      assertThat(withAttempts.database().pending()).isEqualTo(ORDERS);
+      assertThat(withAttempts.database().count(SuspensionRows.PAUSES)).isZero();
+    }
+  }
+
   /** Gives expiry time to decide orders before their registration is counted, if it can. */
   private static BeanPostProcessor slowCounting(Duration delay) {
     CountDownLatch never = new CountDownLatch(1);

@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -56,11 +57,15 @@ public final class Scenario implements AutoCloseable {
     TOPICS_AND_TABLES
   }
 
-  private Scenario(TestEnvironment environment, TestEnvironment ofServices, Prepared prepared) {
+  private Scenario(
+      TestEnvironment environment,
+      TestEnvironment ofServices,
+      Prepared prepared,
+      Function<String, TopicNames> topicNames) {
     this.environment = environment;
     this.ofServices = ofServices;
     this.name = namePrefix(LogOwnership.current()) + UUID.randomUUID().toString().substring(0, 8);
-    this.topics = TopicNames.of(name);
+    this.topics = topicNames.apply(name);
     this.database =
         prepared == Prepared.TOPICS_AND_TABLES
             ? Database.create(environment, name)
@@ -86,17 +91,28 @@ public final class Scenario implements AutoCloseable {
 
   /** A scenario whose services use other addresses than the test, such as those of a proxy. */
   public static Scenario on(TestEnvironment environment, TestEnvironment ofServices) {
-    return new Scenario(environment, ofServices, Prepared.TOPICS_AND_TABLES);
+    return new Scenario(environment, ofServices, Prepared.TOPICS_AND_TABLES, TopicNames::of);
+  }
+
+  /** A scenario with all topics that the service can use. */
+  public static Scenario withAllTopics() {
+    return new Scenario(
+        TestEnvironment.shared(),
+        TestEnvironment.shared(),
+        Prepared.TOPICS_AND_TABLES,
+        TopicNames::all);
   }
 
   /** A scenario that begins without any topics and tables. */
   public static Scenario unprepared() {
-    return new Scenario(TestEnvironment.shared(), TestEnvironment.shared(), Prepared.NOTHING);
+    return new Scenario(
+        TestEnvironment.shared(), TestEnvironment.shared(), Prepared.NOTHING, TopicNames::of);
   }
 
   /** A scenario whose tables are those of the version of the service that is started first. */
   public static Scenario withoutTables() {
-    return new Scenario(TestEnvironment.shared(), TestEnvironment.shared(), Prepared.TOPICS);
+    return new Scenario(
+        TestEnvironment.shared(), TestEnvironment.shared(), Prepared.TOPICS, TopicNames::of);
   }
 
   private void createTopics() {

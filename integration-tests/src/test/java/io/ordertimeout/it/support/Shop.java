@@ -114,6 +114,11 @@ public final class Shop implements AutoCloseable {
     return await(send(topics.closed(), orderId, Map.of("reason", "CUSTOMER")));
   }
 
+  /** Returns when the event of a payment attempt is in Kafka. */
+  public RecordMetadata attempt(String orderId, Map<String, ?> fields) {
+    return await(send(topics.attempts(), orderId, fields));
+  }
+
   /** An event with its order id and those fields, keyed by order id. */
   public CompletableFuture<RecordMetadata> send(
       String topic, String orderId, Map<String, ?> fields) {

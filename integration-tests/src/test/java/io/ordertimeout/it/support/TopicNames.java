@@ -2,18 +2,42 @@ package io.ordertimeout.it.support;
 
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
-/** The topics of one scenario, which no other scenario uses. */
+/**
+ * The topics of one scenario, which no other scenario uses.
+ *
+ * @param attempts empty if the scenario has none
+ */
 public record TopicNames(
-    String created, String paid, String closed, String cancelled, String conflict) {
+    String created,
+    String paid,
+    String closed,
+    String attempts,
+    String cancelled,
+    String conflict) {
 
+  /** The topics that the service uses by default. */
   public static TopicNames of(String prefix) {
     return new TopicNames(
         prefix + "-created",
         prefix + "-paid",
         prefix + "-closed",
+        "",
         prefix + "-cancelled",
         prefix + "-conflict");
+  }
+
+  /** All topics that the service can use. */
+  public static TopicNames all(String prefix) {
+    TopicNames names = of(prefix);
+    return new TopicNames(
+        names.created,
+        names.paid,
+        names.closed,
+        prefix + "-attempt",
+        names.cancelled,
+        names.conflict);
   }
 
   public static String deadLetters(String input) {
@@ -21,7 +45,7 @@ public record TopicNames(
   }
 
   public List<String> inputs() {
-    return List.of(created, paid, closed);
+    return Stream.of(created, paid, closed, attempts).filter(name -> !name.isEmpty()).toList();
   }
 
   public List<String> outputs() {
@@ -37,6 +61,7 @@ public record TopicNames(
         "order-timeout.topics.created", created,
         "order-timeout.topics.paid", paid,
         "order-timeout.topics.closed", closed,
+        "order-timeout.topics.attempts", attempts,
         "order-timeout.topics.cancelled", cancelled,
         "order-timeout.topics.conflict", conflict);
   }

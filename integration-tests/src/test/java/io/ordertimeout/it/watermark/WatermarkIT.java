@@ -16,17 +16,24 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
-/** A backlog of payments that are in Kafka, but not read yet when their orders are due. */
+/**
+ * A backlog of payments, or of payment attempts, that are in Kafka, but not read yet when their
+ * orders are due.
+ */
 @Order(50)
 class WatermarkIT {
 
@@ -66,6 +73,52 @@ class WatermarkIT {
     }
   }
 
+  @Test
+  void anUnreadPaymentAttemptDelaysTheDecisionOfItsOrder() {
+    try (Scenario withAttempts = Scenario.withAllTopics()) {
+      AtomicBoolean unread = new AtomicBoolean(true);
+      String attempts = withAttempts.topics().attempts();
+      Service service = withAttempts.startService(List.of(leaveUnread(attempts, unread)));
+      service.awaitReady(true);
+      for (String orderId : List.of("under way", "other")) {
+        withAttempts.shop().attempt(orderId, Map.of("status", "STARTED"));
+        withAttempts.shop().created(orderId, overdue());
+      }
+      withAttempts.shop().attempt("other", Map.of("status", "ENDED"));
+
+      await("the watermark to wait for the attempts")
+          .until(() -> service.gauge("order.timeout.watermark.lag") > 1);
+      assertThat(withAttempts.database().states())
+          .isEqualTo(Map.of("under way", "PENDING", "other", "PENDING"));
+
+      unread.set(false);
+      withAttempts.outcomes().awaitCancelled("other");
+      withAttempts.awaitQuiet();
+      assertThat(withAttempts.database().state("under way")).isEqualTo("PENDING");
+      assertThat(service.gauge("order.timeout.overdue")).isZero();
+    }
+  }
+
+  /** Has consumers fetch nothing of a topic as long as the flag is set. */
+  private static BeanPostProcessor leaveUnread(String topic, AtomicBoolean unread) {
+    return Interceptors.consumers(
+        call -> {
+          if (call.getMethod().getName().equals("poll")
+              && call.getThis() instanceof Consumer<?, ?> consumer) {
+            Set<TopicPartition> partitions =
+                consumer.assignment().stream()
+                    .filter(partition -> partition.topic().equals(topic))
+                    .collect(Collectors.toSet());
+            if (unread.get()) {
+              consumer.pause(partitions);
+            } else {
+              consumer.resume(partitions);
+            }
+          }
+          return call.proceed();
+        });
+  }
+
   /** Has consumers fetch nothing any more after that many batches. */
   private static BeanPostProcessor stopReadingAfter(int batches) {
     AtomicInteger left = new AtomicInteger(batches);
@@ -87,8 +140,7 @@ class WatermarkIT {
 
   /** Publishes overdue orders, and their payments behind many payments of other orders. */
   private Map<String, String> publishPaymentsBehindManyOthers() {
-    Instant createdAt = Instant.now().truncatedTo(ChronoUnit.MICROS).minusSeconds(60);
-    Map<String, String> creation = Map.of("createdAt", createdAt.toString(), "timeout", "PT30S");
+    Map<String, String> creation = overdue();
     List<CompletableFuture<RecordMetadata>> sent = new ArrayList<>();
     for (int i = 0; i < ORDERS; i++) {
       sent.add(scenario.shop().send(topics.created(), "order-" + i, creation));
@@ -106,6 +158,11 @@ class WatermarkIT {
     }
     sent.forEach(Shop::await);
     return expected;
+  }
+
+  private static Map<String, String> overdue() {
+    Instant createdAt = Instant.now().truncatedTo(ChronoUnit.MICROS).minusSeconds(60);
+    return Map.of("createdAt", createdAt.toString(), "timeout", "PT30S");
   }
 
   private void assertDecided(Map<String, String> expected) {

@@ -52,8 +52,8 @@ public class Expiry implements SmartLifecycle {
   private static final long LOCKED_RETRY_MILLIS = 20;
 
   /**
-   * Delay before a suspended order is retried. When suspensions end, the owner of the shard arms
-   * its due orders immediately.
+   * Delay before an order is retried that is suspended, or of which a payment is under way. When
+   * that ends, the owner of the shard arms its due orders immediately.
    */
   private static final long SUSPENDED_RETRY_MILLIS = 30_000;
 
@@ -192,7 +192,9 @@ public class Expiry implements SmartLifecycle {
     DueBatch batch = attempt.batch;
     try {
       int counted =
-          breaker.beforeDecision(batch.size(), Instant.ofEpochMilli(batch.latestDeadlineMillis()));
+          breaker.beforeDecision(
+              () -> decision.imminent(attempt.shard(), batch.ids(), attempt.watermark),
+              Instant.ofEpochMilli(batch.latestDeadlineMillis()));
       try {
         decide(attempt, batch.ids());
       } finally {
@@ -228,7 +230,7 @@ public class Expiry implements SmartLifecycle {
     }
     cancelled.increment(events.size());
     activity.cancelled(events.size());
-    breaker.cancelled(events);
+    breaker.cancelled(events.stream().map(event -> event.dueAt(settlementGrace)).toList());
     measure(events, attempt);
     events.forEach(this::trace);
     relay.publish(events, reflected);
@@ -251,7 +253,7 @@ public class Expiry implements SmartLifecycle {
   private void measure(List<OrderCancelled> events, Attempt attempt) {
     Instant decidedAt = clock.now();
     for (OrderCancelled event : events) {
-      delays.wheel(Duration.between(event.dueAt().plus(settlementGrace), attempt.dueAt));
+      delays.wheel(Duration.between(event.dueAt(settlementGrace), attempt.dueAt));
       delays.gate(Duration.between(attempt.dueAt, attempt.passedAt));
       delays.database(Duration.between(attempt.passedAt, decidedAt));
     }
@@ -281,13 +283,22 @@ public class Expiry implements SmartLifecycle {
             .mapToLong(
                 order ->
                     Math.max(
-                        now + (order.suspended() ? suspendedRetryMillis() : soonMillis),
+                        now + retryMillis(order, now, soonMillis),
                         order.stage().toEpochMilli() + 1))
             .toArray();
     attempt.rearm.arm(attempt.shard(), ids, timesMillis, ids.length);
   }
 
-  /** Spread at random, so that millions of suspended orders are not retried at the same time. */
+  private static long retryMillis(LeftPending order, long now, long soonMillis) {
+    Instant heldUntil = order.heldUntil();
+    long heldMillis = heldUntil == null ? 0 : heldUntil.toEpochMilli() + 1 - now;
+    if (heldMillis > 0) {
+      return Math.min(heldMillis, suspendedRetryMillis());
+    }
+    return order.suspended() ? suspendedRetryMillis() : soonMillis;
+  }
+
+  /** Spread at random, so that millions of waiting orders are not retried at the same time. */
   private static long suspendedRetryMillis() {
     return SUSPENDED_RETRY_MILLIS + ThreadLocalRandom.current().nextLong(SUSPENDED_RETRY_MILLIS);
   }

@@ -5,7 +5,6 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.audit.AuditLog;
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
-import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
 import io.ordertimeout.orders.platform.loop.PeriodicTasks;
 import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
 import io.ordertimeout.orders.platform.monitoring.ActivityCounters.Counts;
@@ -20,6 +19,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -96,24 +96,26 @@ class ExpiryCircuitBreaker {
    * Announces a decision, and pauses expiry if it would cancel too many orders. Must be followed by
    * {@link #afterDecision}.
    *
-   * @param orders number of orders in the batch
+   * @param orders counts those orders of the batch that would be cancelled; called only if needed
    * @return how many of them count towards the limit
    */
-  int beforeDecision(int orders, Instant latestDeadline) {
-    if (!begin(orders, latestDeadline)) {
+  int beforeDecision(IntSupplier orders, Instant latestDueAt) {
+    if (!counts(latestDueAt)) {
       return 0;
     }
+    int imminent = orders.getAsInt();
+    begin(imminent);
     String reason = reasonToTrip();
     if (reason != null) {
       try {
         trip(reason);
       } catch (RuntimeException | Error e) {
         // The decision is not made, and is announced again.
-        afterDecision(orders);
+        afterDecision(imminent);
         throw e;
       }
     }
-    return orders;
+    return imminent;
   }
 
   private void trip(String reason) {
@@ -134,9 +136,13 @@ class ExpiryCircuitBreaker {
     }
   }
 
-  /** Counts cancelled orders. */
-  synchronized void cancelled(List<OrderCancelled> events) {
-    cancelled += events.stream().map(OrderCancelled::deadline).filter(this::counts).count();
+  /**
+   * Counts cancelled orders.
+   *
+   * @param dueAt when each of them came due
+   */
+  synchronized void cancelled(List<Instant> dueAt) {
+    cancelled += dueAt.stream().filter(this::counts).count();
   }
 
   /** Ends a decision that was announced, whatever its result. */
@@ -144,16 +150,14 @@ class ExpiryCircuitBreaker {
     inProgress -= orders;
   }
 
-  private synchronized boolean begin(int orders, Instant latestDeadline) {
-    boolean counts = counts(latestDeadline);
-    inProgress += counts ? orders : 0;
-    return counts;
+  private synchronized void begin(int orders) {
+    inProgress += orders;
   }
 
   /** There is no window if the circuit breaker is disabled. */
-  private boolean counts(Instant deadline) {
+  private synchronized boolean counts(Instant dueAt) {
     Sample oldest = samples.peekFirst();
-    return oldest != null && deadline.isAfter(oldest.at());
+    return oldest != null && dueAt.isAfter(oldest.at());
   }
 
   private synchronized @Nullable String reasonToTrip() {

@@ -25,6 +25,7 @@ import io.ordertimeout.orders.position.ReflectedServer;
 import io.ordertimeout.orders.position.StoredPositions;
 import io.ordertimeout.orders.relay.OutboxRelay;
 import io.ordertimeout.orders.shard.Shards;
+import io.ordertimeout.orders.suspension.PaymentAttempt;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -56,7 +57,8 @@ class BatchIntake {
   /** As many rejected rows may be a coincidence, whatever their share of a batch. */
   private static final int ACCEPTABLE_REJECTIONS = 10;
 
-  private static final String UNDECODABLE = "a payment or closure of it cannot be decoded";
+  private static final String UNDECODABLE =
+      "a payment, closure or payment attempt of it cannot be decoded";
 
   /** A record that holds an event, and the span of a created order that is traced. */
   private record Event(
@@ -71,6 +73,20 @@ class BatchIntake {
 
     @Nullable OrderSettled settled() {
       return decoded instanceof DecodedRecord.Settled settled ? settled.event() : null;
+    }
+
+    @Nullable PaymentAttempt attempt() {
+      return decoded instanceof DecodedRecord.Attempted attempted ? attempted.event() : null;
+    }
+
+    /** The order that must not be cancelled without the event; null if there is none. */
+    @Nullable String orderInDoubt() {
+      OrderSettled settled = settled();
+      PaymentAttempt attempt = attempt();
+      if (settled != null) {
+        return settled.orderId();
+      }
+      return attempt == null ? null : attempt.orderId();
     }
 
     /** Ends the span. That of a failed attempt never ends: the next attempt has its own. */
@@ -259,6 +275,11 @@ class BatchIntake {
         if (settled.fault() != null) {
           faulty.add(new Faulty(record, settled.fault(), Set.of(), ""));
         }
+      } else if (decoded instanceof DecodedRecord.Attempted attempted) {
+        events.add(new Event(record, decoded, null));
+        if (attempted.fault() != null) {
+          faulty.add(new Faulty(record, attempted.fault(), Set.of(), ""));
+        }
       } else if (decoded instanceof DecodedRecord.Undecodable undecodable) {
         faulty.add(
             new Faulty(record, undecodable.fault(), undecodable.ordersInDoubt(), UNDECODABLE));
@@ -313,6 +334,7 @@ class BatchIntake {
   private Part store(List<Event> events) {
     List<OrderCreated> created = new ArrayList<>();
     List<OrderSettled> settled = new ArrayList<>();
+    List<PaymentAttempt> attempts = new ArrayList<>();
     for (Event event : events) {
       OrderCreated order = event.created();
       if (order != null) {
@@ -322,8 +344,12 @@ class BatchIntake {
       if (settlement != null) {
         settled.add(settlement);
       }
+      PaymentAttempt attempt = event.attempt();
+      if (attempt != null) {
+        attempts.add(attempt);
+      }
     }
-    return new Part(events, store.store(new OrderEventBatch(created, settled)));
+    return new Part(events, store.store(new OrderEventBatch(created, settled, attempts)));
   }
 
   /**
@@ -360,14 +386,14 @@ class BatchIntake {
 
   private static Faulty rejected(Event event, String rejection) {
     String fault = "Postgres rejected it: " + LogSanitizer.of(rejection);
-    OrderSettled settled = event.settled();
-    return settled == null
+    String orderInDoubt = event.orderInDoubt();
+    return orderInDoubt == null
         ? new Faulty(event.record(), fault + "; the order is not watched", Set.of(), "")
         // The order may have been paid, so it must not be cancelled.
         : new Faulty(
             event.record(),
             fault + "; its order is parked, so not cancelled",
-            Set.of(settled.orderId()),
+            Set.of(orderInDoubt),
             fault);
   }
 

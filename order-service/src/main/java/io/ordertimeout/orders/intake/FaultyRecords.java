@@ -145,6 +145,9 @@ class FaultyRecords {
     if (!topics.settles(topic)) {
       return "created";
     }
-    return topic.equals(topics.paid()) ? "paid" : "closed";
+    if (topic.equals(topics.paid())) {
+      return "paid";
+    }
+    return topic.equals(topics.closed()) ? "closed" : "attempt";
   }
 }

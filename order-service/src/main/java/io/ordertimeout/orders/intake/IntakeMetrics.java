@@ -17,7 +17,7 @@ import org.springframework.stereotype.Component;
 class IntakeMetrics {
 
   private static final String EVENTS = "order.timeout.events";
-  private static final List<String> EVENT_TYPES = List.of("created", "paid", "closed");
+  private static final List<String> EVENT_TYPES = List.of("created", "paid", "closed", "attempt");
   private static final String EVENTS_DESCRIPTION = "Events read, by event type and outcome";
 
   private final MeterRegistry meters;
@@ -42,7 +42,8 @@ class IntakeMetrics {
     this.misplaced =
         Counter.builder("order.timeout.misplaced.events")
             .description(
-                "Payments and closures that were read from a different partition than their order")
+                "Payments, closures and payment attempts that were read from a different partition than their"
+                    + " order")
             .register(meters);
     this.ignored =
         Counter.builder("order.timeout.ignored.records")
@@ -72,6 +73,7 @@ class IntakeMetrics {
     count("created", batch.created());
     count("paid", batch.paid());
     count("closed", batch.closed());
+    count("attempt", batch.attempts());
     misplaced.increment(batch.misplaced());
     conflicts.increment(batch.conflicts().size());
     amounts.paid(batch.paidAmounts());

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
   @JsonSubTypes.Type(value = OrderBlocker.Paused.class, name = "paused"),
   @JsonSubTypes.Type(value = OrderBlocker.Held.class, name = "held"),
   @JsonSubTypes.Type(value = OrderBlocker.UnownedShard.class, name = "unowned-shard"),
-  @JsonSubTypes.Type(value = OrderBlocker.Watermark.class, name = "watermark")
+  @JsonSubTypes.Type(value = OrderBlocker.Watermark.class, name = "watermark"),
+  @JsonSubTypes.Type(value = OrderBlocker.PaymentUnderWay.class, name = "payment-under-way")
 })
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public sealed interface OrderBlocker {
@@ -75,4 +76,12 @@ public sealed interface OrderBlocker {
    * @param instance the instance that owns the shard
    */
   record Watermark(int shard, String instance) implements OrderBlocker {}
+
+  /**
+   * A payment of the order is under way.
+   *
+   * @param attemptId the id of the payment attempt; null if the shop does not tell attempts apart
+   * @param until until when it keeps the order from being cancelled, unless it ends before
+   */
+  record PaymentUnderWay(@Nullable String attemptId, Instant until) implements OrderBlocker {}
 }

@@ -6,6 +6,7 @@ import io.ordertimeout.orders.order.OrderState;
 import io.ordertimeout.orders.order.OrderView;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.suspension.ParkedOrders;
+import io.ordertimeout.orders.suspension.PaymentAttempts;
 import io.ordertimeout.orders.suspension.Suspension;
 import io.ordertimeout.orders.suspension.Suspensions;
 import java.time.Duration;
@@ -21,6 +22,7 @@ import org.springframework.stereotype.Component;
 class OrderBlockers {
 
   private final ParkedOrders parked;
+  private final PaymentAttempts attempts;
   private final Suspensions suspensions;
   private final InstanceReports reports;
   private final DatabaseClock clock;
@@ -28,11 +30,13 @@ class OrderBlockers {
 
   OrderBlockers(
       ParkedOrders parked,
+      PaymentAttempts attempts,
       Suspensions suspensions,
       InstanceReports reports,
       DatabaseClock clock,
       OrderTimeoutProperties properties) {
     this.parked = parked;
+    this.attempts = attempts;
     this.suspensions = suspensions;
     this.reports = reports;
     this.clock = clock;
@@ -45,10 +49,19 @@ class OrderBlockers {
     if (order.state() != OrderState.PENDING) {
       return blockers;
     }
+    Instant now = clock.readExact();
     Instant dueAt = Objects.requireNonNull(order.dueAt()).plus(settlementGrace);
-    if (dueAt.isAfter(clock.readExact())) {
+    if (dueAt.isAfter(now)) {
       blockers.add(new OrderBlocker.PaymentDeadline(dueAt));
     }
+    attempts
+        .underWay(order.orderId(), Objects.requireNonNull(order.deadline()), now)
+        .forEach(
+            attempt ->
+                blockers.add(
+                    new OrderBlocker.PaymentUnderWay(
+                        attempt.attemptId().isEmpty() ? null : attempt.attemptId(),
+                        Objects.requireNonNull(attempt.until()))));
     parked
         .find(order.orderId())
         .ifPresent(p -> blockers.add(new OrderBlocker.Parked(p.reason(), p.parkedAt())));

@@ -87,6 +87,14 @@ final class OrderExplanation {
                 .formatted(held.holdId(), held.shard(), quoted(held.detail())));
       } else if (blocker instanceof OrderBlocker.UnownedShard unowned) {
         add("no instance owns shard " + unowned.shard());
+      } else if (blocker instanceof OrderBlocker.PaymentUnderWay attempt) {
+        add(
+            "%s is under way, so that it is not cancelled before %s"
+                .formatted(
+                    attempt.attemptId() == null
+                        ? "a payment"
+                        : "payment attempt " + quoted(attempt.attemptId()),
+                    time(attempt.until())));
       } else if (blocker instanceof OrderBlocker.Watermark watermark) {
         add(
             "decided as soon as instance %s has read all payments up to then"

@@ -7,6 +7,7 @@ import io.ordertimeout.orders.order.PaymentConflicts.PaymentWithoutEffect;
 import io.ordertimeout.orders.order.Publication;
 import io.ordertimeout.orders.suspension.Interruptions.Interruption;
 import io.ordertimeout.orders.suspension.ParkedOrders.Parked;
+import io.ordertimeout.orders.suspension.PaymentAttempts.Attempt;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param interruptions the interruptions while it was open, by their ends
  * @param conflicts the payments that met it after it was cancelled or closed
  * @param withoutEffect the payments that changed nothing
+ * @param attempts its payment attempts
  * @param publication when and where its cancellation was published; null if it was not
  */
 record OrderFacts(
@@ -41,4 +43,5 @@ record OrderFacts(
     List<Interruption> interruptions,
     List<Conflict> conflicts,
     List<PaymentWithoutEffect> withoutEffect,
+    List<Attempt> attempts,
     @Nullable Publication publication) {}

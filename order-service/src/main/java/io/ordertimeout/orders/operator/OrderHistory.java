@@ -9,6 +9,7 @@ import io.ordertimeout.orders.order.PaymentConflicts.PaymentWithoutEffect;
 import io.ordertimeout.orders.order.Publication;
 import io.ordertimeout.orders.outbox.EventId;
 import io.ordertimeout.orders.suspension.Interruptions.Interruption;
+import io.ordertimeout.orders.suspension.PaymentAttempts.Attempt;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -33,6 +34,10 @@ public class OrderHistory {
     CREATED,
     /** Its first event was stored and, if it was pending, its deadline was armed. */
     REGISTERED,
+    /** A payment of it is under way. */
+    ATTEMPT_STARTED,
+    /** A payment of it is not under way any more, whatever its result. */
+    ATTEMPT_ENDED,
     /** Its deadline was moved by an interruption or an operator. */
     EXTENDED,
     /** An operator requested its cancellation. */
@@ -47,7 +52,9 @@ public class OrderHistory {
     PAID,
     /** The payment that settled it was delivered again, which changed nothing. */
     REDELIVERED,
-    /** Another payment changed nothing: the order was paid already, or closed as stale. */
+    /**
+     * Another payment changed nothing: the order was paid already, or closed as stale or exempt.
+     */
     PAYMENT_WITHOUT_EFFECT,
     /** It was closed elsewhere, as stale, or by an operator. */
     CLOSED,
@@ -115,6 +122,7 @@ public class OrderHistory {
     if (facts.parked() != null) {
       entries.add(parked(facts.parked().parkedAt(), facts.parked().reason()));
     }
+    facts.attempts().forEach(attempt -> addAttempt(attempt, entries));
     addDecision(facts, entries);
     facts.withoutEffect().forEach(payment -> entries.add(withoutEffect(order, payment)));
     facts.conflicts().forEach(conflict -> addConflict(order.orderId(), conflict, entries));
@@ -123,6 +131,25 @@ public class OrderHistory {
         Comparator.comparing((Entry entry) -> entry.what() != HistoryEventType.CREATED)
             .thenComparing(Entry::at, Comparator.nullsFirst(Comparator.naturalOrder())));
     return entries;
+  }
+
+  private static void addAttempt(Attempt attempt, List<Entry> entries) {
+    if (attempt.startedAt() != null) {
+      entries.add(
+          entry(
+              attempt.startedAt(),
+              HistoryEventType.ATTEMPT_STARTED,
+              "shop",
+              details("attempt", attempt.attemptId(), "until", attempt.until())));
+    }
+    if (attempt.endedAt() != null) {
+      entries.add(
+          entry(
+              attempt.endedAt(),
+              HistoryEventType.ATTEMPT_ENDED,
+              "shop",
+              details("attempt", attempt.attemptId())));
+    }
   }
 
   private static Entry interrupted(DeadlineMove move) {

@@ -10,6 +10,7 @@ import io.ordertimeout.orders.order.PaymentConflicts;
 import io.ordertimeout.orders.suspension.Interruptions;
 import io.ordertimeout.orders.suspension.Interruptions.Lifetime;
 import io.ordertimeout.orders.suspension.ParkedOrders;
+import io.ordertimeout.orders.suspension.PaymentAttempts;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -28,6 +29,7 @@ public class OrderLookup {
   private final Interruptions interruptions;
   private final AuditLog audit;
   private final ParkedOrders parked;
+  private final PaymentAttempts attempts;
   private final PaymentConflicts conflicts;
   private final OutboxStore outbox;
 
@@ -38,6 +40,7 @@ public class OrderLookup {
       Interruptions interruptions,
       AuditLog audit,
       ParkedOrders parked,
+      PaymentAttempts attempts,
       PaymentConflicts conflicts,
       OutboxStore outbox) {
     this.orders = orders;
@@ -46,6 +49,7 @@ public class OrderLookup {
     this.interruptions = interruptions;
     this.audit = audit;
     this.parked = parked;
+    this.attempts = attempts;
     this.conflicts = conflicts;
     this.outbox = outbox;
   }
@@ -88,6 +92,7 @@ public class OrderLookup {
         lifetime.map(interruptions::applied).orElse(List.of()),
         conflicts.of(orderId),
         conflicts.withoutEffect(orderId),
+        attempts.of(orderId),
         outbox.cancellation(orderId).orElse(null));
   }
 

@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.order;
 
+import static io.ordertimeout.orders.platform.postgres.ResultSets.instant;
 import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
 
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
@@ -9,12 +10,14 @@ import io.ordertimeout.orders.position.ReflectedServer;
 import io.ordertimeout.orders.position.StoredPositions;
 import io.ordertimeout.orders.suspension.Interruptions;
 import io.ordertimeout.orders.suspension.ParkedOrders;
+import io.ordertimeout.orders.suspension.PaymentAttempts;
 import io.ordertimeout.orders.suspension.ShardHeartbeats;
 import io.ordertimeout.orders.suspension.SuspensionConditions;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
@@ -24,9 +27,9 @@ import org.springframework.stereotype.Repository;
  * and by the payment watermark, the positions that Postgres itself contains have reached the ends
  * of the watermark, which are those of all partitions if an order and its payment may be in
  * different ones, everything that was published is reflected in Postgres, the order is neither
- * parked nor suspended, and no interruption is left by which its deadline has to move. What an
- * instance remembers may be outdated, or ahead of a Postgres that has lost commits; the statement
- * is neither. Thread-safe.
+ * parked nor suspended, no payment of it is under way, and no interruption is left by which its
+ * deadline has to move. What an instance remembers may be outdated, or ahead of a Postgres that has
+ * lost commits; the statement is neither. Thread-safe.
  */
 @Repository
 public class DueOrderDecision {
@@ -37,53 +40,12 @@ public class DueOrderDecision {
    * @param id the row's id
    * @param stage its next stage
    * @param suspended whether a suspension concerns it
+   * @param heldUntil until when payment attempts keep it waiting; null if none does
    */
-  public record LeftPending(long id, Instant stage, boolean suspended) {}
+  public record LeftPending(
+      long id, Instant stage, boolean suspended, @Nullable Instant heldUntil) {}
 
   private static final String PENDING = PendingOrders.GIVEN + " and " + PendingOrders.IS_PENDING;
-
-  // Each condition is about the order d and states its parameters.
-  // A row that a payment is just writing is skipped instead of waited for, so that this statement
-  // cannot be part of a deadlock. The next attempt finds the row settled.
-  private static final String CANCEL =
-      """
-      with due as (
-        select ctid as version from order_deadline d
-        where %s
-          and d.deadline + %s
-            <= least(:watermark::timestamptz, clock_timestamp())
-          and :watermark::timestamptz <= clock_timestamp()
-          and %s
-          and %s
-          and %s
-          and %s
-          and %s
-          and %s
-          and %s
-          and %s
-        order by id
-        for update skip locked
-      ), cancelled as (
-        update order_deadline d
-        set state = 'CANCELLED', decided_at = clock_timestamp(), decided_by = 'EXPIRY'
-        where d.ctid = any(array(select version from due)) and %s
-        returning d.id, d.order_id, d.shard, d.created_at, %s, d.decided_at, d.traceparent
-      )%s
-      """
-          .formatted(
-              PENDING,
-              NextStage.GRACE,
-              StoredPositions.REACH_ENDS,
-              PartitionCounts.ENDS_SUFFICE,
-              ReadBackState.IS_REFLECTED,
-              ParkedOrders.NOT_PARKED,
-              SuspensionConditions.NONE_BEING_PLACED,
-              SuspensionConditions.NOT_SUSPENDED,
-              Interruptions.NONE_LEFT,
-              ShardHeartbeats.IS_ALIVE,
-              PendingOrders.IS_PENDING,
-              NextStage.COLUMNS,
-              OutboxRows.INSERT_CANCELLED);
 
   private static final String EXTEND =
       """
@@ -108,16 +70,6 @@ public class DueOrderDecision {
               Interruptions.NONE_SINCE,
               Interruptions.STILL_TO_APPLY);
 
-  private static final String LEFT_PENDING =
-      """
-      select d.id, %s, %s as suspended from order_deadline d where %s and %s
-      """
-          .formatted(
-              NextStage.COLUMNS,
-              SuspensionConditions.IS_SUSPENDED,
-              PENDING,
-              ParkedOrders.NOT_PARKED);
-
   private static final String ORDER_ID =
       "select order_id from order_deadline where id = ? and shard = ?";
 
@@ -128,11 +80,89 @@ public class DueOrderDecision {
   private final JdbcClient client;
   private final NextStage nextStage;
   private final ShardHeartbeats heartbeats;
+  private final PaymentAttempts attempts;
+  private final String cancel;
+  private final String leftPending;
+  private final String imminent;
 
-  DueOrderDecision(JdbcClient client, ShardHeartbeats heartbeats, NextStage nextStage) {
+  DueOrderDecision(
+      JdbcClient client,
+      ShardHeartbeats heartbeats,
+      PaymentAttempts attempts,
+      NextStage nextStage) {
     this.client = client;
     this.nextStage = nextStage;
     this.heartbeats = heartbeats;
+    this.attempts = attempts;
+    this.cancel = cancel(attempts);
+    this.leftPending = leftPending(attempts);
+    this.imminent = imminent(attempts);
+  }
+
+  // Each condition is about the order d and states its parameters.
+  // A row that a payment is just writing is skipped instead of waited for, so that this statement
+  // cannot be part of a deadlock. The next attempt finds the row settled.
+  private static String cancel(PaymentAttempts attempts) {
+    return """
+        with due as (
+          select ctid as version from order_deadline d
+          where %s
+            and d.deadline + %s <= least(:watermark::timestamptz, clock_timestamp())
+            and :watermark::timestamptz <= clock_timestamp()
+            and %s
+            and %s
+            and %s
+            and %s
+            and %s
+            and %s
+            and %s
+            and %s%s
+          order by id
+          for update skip locked
+        ), cancelled as (
+          update order_deadline d
+          set state = 'CANCELLED', decided_at = clock_timestamp(), decided_by = 'EXPIRY'
+          where d.ctid = any(array(select version from due)) and %s
+          returning d.id, d.order_id, d.shard, d.created_at, %s, d.decided_at, d.traceparent,
+            %s as held_until
+        )%s
+        """
+        .formatted(
+            PENDING,
+            NextStage.GRACE,
+            StoredPositions.REACH_ENDS,
+            PartitionCounts.ENDS_SUFFICE,
+            ReadBackState.IS_REFLECTED,
+            ParkedOrders.NOT_PARKED,
+            SuspensionConditions.NONE_BEING_PLACED,
+            SuspensionConditions.NOT_SUSPENDED,
+            Interruptions.NONE_LEFT,
+            ShardHeartbeats.IS_ALIVE,
+            attempts.andNoneUnderWay(":watermark::timestamptz"),
+            PendingOrders.IS_PENDING,
+            NextStage.COLUMNS,
+            attempts.wasHeldUntil(),
+            OutboxRows.INSERT_CANCELLED);
+  }
+
+  private static String imminent(PaymentAttempts attempts) {
+    return """
+        select count(*) from order_deadline d
+        where %s and d.deadline + %s <= :watermark::timestamptz%s
+        """
+        .formatted(PENDING, NextStage.GRACE, attempts.andNoneUnderWay(":watermark::timestamptz"));
+  }
+
+  private static String leftPending(PaymentAttempts attempts) {
+    return """
+        select d.id, %s, %s as suspended, %s as held_until from order_deadline d where %s and %s
+        """
+        .formatted(
+            NextStage.COLUMNS,
+            SuspensionConditions.IS_SUSPENDED,
+            attempts.heldUntil(),
+            PENDING,
+            ParkedOrders.NOT_PARKED);
   }
 
   /**
@@ -170,8 +200,10 @@ public class DueOrderDecision {
 
   private List<OrderCancelled> cancelReflected(
       int shard, long[] ids, Watermark watermark, String reflected) {
-    return nextStage
-        .bind(client.sql(CANCEL))
+    return client
+        .sql(cancel)
+        .params(nextStage.parameters())
+        .params(attempts.parameters())
         .param("ids", ids)
         .param("shard", shard)
         .param("watermark", parameter(watermark.time()))
@@ -183,6 +215,22 @@ public class DueOrderDecision {
         .list();
   }
 
+  /** Counts those of the orders that are due, and of which no payment is under way. */
+  public int imminent(int shard, long[] ids, Watermark watermark) {
+    if (!attempts.areRead()) {
+      return ids.length;
+    }
+    return client
+        .sql(imminent)
+        .params(nextStage.parameters())
+        .params(attempts.parameters())
+        .param("ids", ids)
+        .param("shard", shard)
+        .param("watermark", parameter(watermark.time()))
+        .query(Integer.class)
+        .single();
+  }
+
   /** Extends the deadlines of those of the orders that were open during an interruption since. */
   public void extend(int shard, long[] ids) {
     client.sql(EXTEND).param("ids", ids).param("shard", shard).update();
@@ -191,12 +239,17 @@ public class DueOrderDecision {
   /** Returns those of the orders that are still pending and not parked. */
   public List<LeftPending> leftPending(int shard, long[] ids) {
     return client
-        .sql(LEFT_PENDING)
+        .sql(leftPending)
+        .params(attempts.parameters())
         .param("ids", ids)
         .param("shard", shard)
         .query(
             (row, number) ->
-                new LeftPending(row.getLong("id"), nextStage.of(row), row.getBoolean("suspended")))
+                new LeftPending(
+                    row.getLong("id"),
+                    nextStage.of(row),
+                    row.getBoolean("suspended"),
+                    instant(row, "held_until")))
         .list();
   }
 

@@ -1,6 +1,7 @@
 package io.ordertimeout.orders.order;
 
 import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
+import static io.ordertimeout.orders.platform.postgres.ResultSets.texts;
 
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.position.ReadBackState;
@@ -147,7 +148,7 @@ public class LostDecisions {
           and deadline is not null
         order by id
         on conflict do nothing
-        returning order_row, shard, written_at
+        returning order_row, shard, written_at, held_until
       )
       select a.*, '' as payment_id, %s
       from announced a join order_deadline d on d.id = a.order_row
@@ -228,10 +229,10 @@ public class LostDecisions {
     return client
         .sql(UNKNOWN_CONFLICTS)
         .param("reflected", reflected())
-        .param("orderIds", OrderEventStatements.texts(decisions, Decision::orderId))
-        .param("deadlines", OrderEventStatements.texts(decisions, Decision::deadline))
-        .param("cancelledAts", OrderEventStatements.texts(decisions, Decision::cancelledAt))
-        .param("paymentIds", OrderEventStatements.texts(published, PublishedConflict::paymentId))
+        .param("orderIds", texts(decisions, Decision::orderId))
+        .param("deadlines", texts(decisions, Decision::deadline))
+        .param("cancelledAts", texts(decisions, Decision::cancelledAt))
+        .param("paymentIds", texts(published, PublishedConflict::paymentId))
         .query((row, number) -> published.get(row.getInt("number") - 1))
         .list();
   }
@@ -286,7 +287,7 @@ public class LostDecisions {
       events.addAll(
           client
               .sql(ANNOUNCE)
-              .param("orderIds", OrderEventStatements.texts(cancelled, Decision::orderId))
+              .param("orderIds", texts(cancelled, Decision::orderId))
               .query(OutboxRows::event)
               .list());
     }
@@ -310,8 +311,8 @@ public class LostDecisions {
             .sql(UNDECIDED)
             .param("reflected", reflected())
             .param("orderIds", orderIds.toArray(String[]::new))
-            .param("deadlines", OrderEventStatements.texts(decisions, Decision::deadline))
-            .param("cancelledAts", OrderEventStatements.texts(decisions, Decision::cancelledAt))
+            .param("deadlines", texts(decisions, Decision::deadline))
+            .param("cancelledAts", texts(decisions, Decision::cancelledAt))
             .param("states", names)
             .query(String.class)
             .list());
@@ -327,10 +328,10 @@ public class LostDecisions {
     List<Decision> decisions = published.stream().map(PublishedConflict::decision).toList();
     client
         .sql(RESTORE_CONFLICTS)
-        .param("orderIds", OrderEventStatements.texts(decisions, Decision::orderId))
-        .param("paymentIds", OrderEventStatements.texts(published, PublishedConflict::paymentId))
-        .param("paidAts", OrderEventStatements.texts(published, PublishedConflict::paidAt))
-        .param("publishedAts", OrderEventStatements.texts(decisions, d -> d.publication().at()))
+        .param("orderIds", texts(decisions, Decision::orderId))
+        .param("paymentIds", texts(published, PublishedConflict::paymentId))
+        .param("paidAts", texts(published, PublishedConflict::paidAt))
+        .param("publishedAts", texts(decisions, d -> d.publication().at()))
         .param("partitions", partitions(decisions))
         .param("offsets", offsets(decisions))
         .update();
@@ -357,11 +358,11 @@ public class LostDecisions {
   private void execute(String statement, Collection<Decision> decisions) {
     client
         .sql(statement)
-        .param("orderIds", OrderEventStatements.texts(decisions, Decision::orderId))
+        .param("orderIds", texts(decisions, Decision::orderId))
         .param("shards", decisions.stream().mapToInt(Decision::shard).toArray())
-        .param("deadlines", OrderEventStatements.texts(decisions, Decision::deadline))
-        .param("cancelledAts", OrderEventStatements.texts(decisions, Decision::cancelledAt))
-        .param("publishedAts", OrderEventStatements.texts(decisions, d -> d.publication().at()))
+        .param("deadlines", texts(decisions, Decision::deadline))
+        .param("cancelledAts", texts(decisions, Decision::cancelledAt))
+        .param("publishedAts", texts(decisions, d -> d.publication().at()))
         .param("partitions", partitions(decisions))
         .param("offsets", offsets(decisions))
         .update();
@@ -378,7 +379,7 @@ public class LostDecisions {
   private List<OrderSettled.Paid> payments(Collection<Decision> decisions) {
     return client
         .sql(PAYMENTS)
-        .param("orderIds", OrderEventStatements.texts(decisions, Decision::orderId))
+        .param("orderIds", texts(decisions, Decision::orderId))
         .query(
             (row, number) ->
                 new OrderSettled.Paid(

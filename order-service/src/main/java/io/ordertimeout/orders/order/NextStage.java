@@ -7,7 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
+import java.util.Map;
 import org.springframework.stereotype.Component;
 
 /**
@@ -22,8 +22,8 @@ class NextStage {
   static final String COLUMNS = "d.deadline, d.grace_seconds";
 
   /**
-   * SQL expression: how long after its deadline the order {@code d} is not cancelled yet. A
-   * statement with it is {@linkplain #bind bound}.
+   * SQL expression: how long after its deadline the order {@code d} is not cancelled yet. It needs
+   * the {@link #parameters}.
    */
   static final String GRACE = "make_interval(secs => :graceSeconds + coalesce(d.grace_seconds, 0))";
 
@@ -33,9 +33,9 @@ class NextStage {
     this.settlementGrace = properties.expiry().settlementGrace();
   }
 
-  /** Binds the parameter of {@link #GRACE}. */
-  StatementSpec bind(StatementSpec statement) {
-    return statement.param("graceSeconds", settlementGrace.toMillis() / 1e3);
+  /** Returns the parameters of {@link #GRACE}. */
+  Map<String, ?> parameters() {
+    return Map.of("graceSeconds", settlementGrace.toMillis() / 1e3);
   }
 
   /** Returns the next stage of an order. */

@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.order;
 
+import io.ordertimeout.orders.suspension.PaymentAttempt;
 import java.util.List;
 
 /**
@@ -7,5 +8,7 @@ import java.util.List;
  *
  * @param created created orders
  * @param settled payments and closures
+ * @param attempts events of payment attempts
  */
-public record OrderEventBatch(List<OrderCreated> created, List<OrderSettled> settled) {}
+public record OrderEventBatch(
+    List<OrderCreated> created, List<OrderSettled> settled, List<PaymentAttempt> attempts) {}

@@ -1,6 +1,7 @@
 package io.ordertimeout.orders.order;
 
 import static io.ordertimeout.orders.platform.postgres.ResultSets.instant;
+import static io.ordertimeout.orders.platform.postgres.ResultSets.texts;
 
 import io.ordertimeout.orders.order.OrderSettled.Closed;
 import io.ordertimeout.orders.order.OrderSettled.Paid;
@@ -12,7 +13,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
@@ -176,8 +176,9 @@ class OrderEventStatements {
    * the payment or closure was known; the others stay as they are.
    */
   List<Row> register(Collection<OrderCreated> orders, Duration staleAfter) {
-    return nextStage
-        .bind(client.sql(REGISTER))
+    return client
+        .sql(REGISTER)
+        .params(nextStage.parameters())
         .param("orderIds", texts(orders, OrderCreated::orderId))
         .param("shards", orders.stream().mapToInt(OrderCreated::shard).toArray())
         .param("createdAts", texts(orders, OrderCreated::createdAt))
@@ -240,18 +241,6 @@ class OrderEventStatements {
         .param("orderIds", orderIds.toArray(String[]::new))
         .query(this::row)
         .list();
-  }
-
-  /** Converts values to texts, which Postgres casts; null stays null. */
-  static <T> @Nullable String[] texts(
-      Collection<? extends T> items, Function<T, @Nullable Object> value) {
-    @Nullable String[] texts = new @Nullable String[items.size()];
-    int i = 0;
-    for (T item : items) {
-      Object v = value.apply(item);
-      texts[i++] = v == null ? null : v.toString();
-    }
-    return texts;
   }
 
   /** A number of seconds; null for none, which takes no space in a row. */

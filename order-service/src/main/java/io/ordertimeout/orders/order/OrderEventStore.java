@@ -7,6 +7,8 @@ import io.ordertimeout.orders.order.OrderEventStatements.Row;
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.platform.kafka.PartitionCounts;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
+import io.ordertimeout.orders.suspension.PaymentAttempt;
+import io.ordertimeout.orders.suspension.PaymentAttempts;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -43,6 +45,7 @@ public class OrderEventStore {
 
   private final OrderEventStatements statements;
   private final PaymentConflicts paymentConflicts;
+  private final PaymentAttempts paymentAttempts;
   private final PartitionCounts partitionCounts;
   private final DatabaseClock clock;
   private final Duration staleAfter;
@@ -50,11 +53,13 @@ public class OrderEventStore {
   OrderEventStore(
       OrderEventStatements statements,
       PaymentConflicts paymentConflicts,
+      PaymentAttempts paymentAttempts,
       PartitionCounts partitionCounts,
       DatabaseClock clock,
       OrderTimeoutProperties properties) {
     this.statements = statements;
     this.paymentConflicts = paymentConflicts;
+    this.paymentAttempts = paymentAttempts;
     this.partitionCounts = partitionCounts;
     this.clock = clock;
     this.staleAfter = properties.deadline().staleAfter();
@@ -74,6 +79,9 @@ public class OrderEventStore {
     if (!batch.settled().isEmpty()) {
       outcome.settle(batch.settled());
     }
+    if (!batch.attempts().isEmpty()) {
+      outcome.attempt(batch.attempts());
+    }
     if (outcome.misplaced > 0) {
       partitionCounts.recordMisplaced();
     }
@@ -89,6 +97,7 @@ public class OrderEventStore {
     private final Map<Outcome, Integer> created = new EnumMap<>(Outcome.class);
     private final Map<Outcome, Integer> paid = new EnumMap<>(Outcome.class);
     private final Map<Outcome, Integer> closed = new EnumMap<>(Outcome.class);
+    private final Map<Outcome, Integer> attempts = new EnumMap<>(Outcome.class);
     private final Map<String, BigDecimal> paidAmounts = new HashMap<>();
     private int misplaced;
     private @Nullable Long secondPaymentOf;
@@ -217,6 +226,34 @@ public class OrderEventStore {
       }
     }
 
+    /** Stores attempts. An order that is due may be decided once one has ended. */
+    void attempt(List<PaymentAttempt> events) {
+      paymentAttempts.store(events);
+      Map<String, Row> rows =
+          find(events.stream().map(PaymentAttempt::orderId).distinct().toList());
+      for (PaymentAttempt event : events) {
+        Row row = rows.get(event.orderId());
+        if (row != null && row.isShardKnown() && row.shard() != event.shard()) {
+          misplaced++;
+        }
+        Outcome outcome = outcomeOfAttempt(event, row);
+        count(attempts, outcome);
+        if (outcome == Outcome.ENDED && row != null && row.isDueBefore(clock.now())) {
+          toArm.add(row.pending());
+        }
+      }
+    }
+
+    private static Outcome outcomeOfAttempt(PaymentAttempt event, @Nullable Row row) {
+      if (row == null) {
+        return Outcome.AHEAD_OF_CREATION;
+      }
+      if (row.state() != PENDING) {
+        return row.isExempt() ? Outcome.EXEMPT : Outcome.TOO_LATE;
+      }
+      return event.isEnd() ? Outcome.ENDED : Outcome.UNDER_WAY;
+    }
+
     private Outcome lateOutcome(OrderSettled event, Row row) {
       if (event instanceof OrderSettled.Paid payment) {
         return switch (row.state()) {
@@ -268,7 +305,7 @@ public class OrderEventStore {
 
     StoredBatch result() {
       return new StoredBatch(
-          toArm, toDisarm, conflicts, created, paid, closed, paidAmounts, misplaced);
+          toArm, toDisarm, conflicts, created, paid, closed, attempts, paidAmounts, misplaced);
     }
   }
 }

@@ -17,7 +17,7 @@ import java.sql.SQLException;
  */
 final class OutboxRows {
 
-  /** What an event says of its order {@code d}; the columns that {@link #event} reads. */
+  /** What an event says of its order {@code d}; columns that {@link #event} reads. */
   static final String OF_ORDER =
       """
       d.order_id, d.created_at, d.deadline, d.grace_seconds,
@@ -30,11 +30,11 @@ final class OutboxRows {
   static final String INSERT_CANCELLED =
       """
       , written as (
-        insert into outbox (order_row, shard, written_at)
-        select id, shard, decided_at from cancelled
+        insert into outbox (order_row, shard, written_at, held_until)
+        select id, shard, decided_at, held_until from cancelled
       )
       select
-        id as order_row, order_id, shard, created_at, deadline, grace_seconds,
+        id as order_row, order_id, shard, created_at, deadline, grace_seconds, held_until,
         decided_at as cancelled_at, traceparent, decided_at as written_at
       from cancelled
       """;
@@ -61,6 +61,7 @@ final class OutboxRows {
         instant(row, "created_at"),
         requiredInstant(row, "deadline"),
         NextStage.grace(row),
+        instant(row, "held_until"),
         requiredInstant(row, "cancelled_at"));
   }
 

@@ -69,9 +69,9 @@ public class OutboxStore {
   private static final String FIND =
       """
       select
-        o.order_row, o.payment_id, o.shard, o.paid_at, o.written_at, %s, %s as server
+        o.order_row, o.payment_id, o.shard, o.paid_at, o.written_at, o.held_until, %s, %s as server
       from (
-        select order_row, payment_id, shard, paid_at, written_at from outbox
+        select order_row, payment_id, shard, paid_at, written_at, held_until from outbox
         where published_at is null and shard = any(:shards::int[])
           and (shard, order_row, payment_id) > (:shard, :orderRow, :paymentId)
           and written_at < clock_timestamp() - make_interval(secs => :olderThanSeconds)

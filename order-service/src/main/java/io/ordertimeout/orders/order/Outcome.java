@@ -14,15 +14,19 @@ public enum Outcome {
   STALE,
   /** A policy exempts the order: nothing is decided. */
   EXEMPT,
+  /** The pending order is not cancelled while the payment attempt is under way. */
+  UNDER_WAY,
+  /** The payment attempt of the pending order has ended. */
+  ENDED,
   /** The pending order is now paid or closed. */
   SETTLED,
-  /** The creation has not arrived yet; the payment or closure is recorded for it. */
+  /** The creation has not arrived yet; the event is recorded for it. */
   AHEAD_OF_CREATION,
   /** The order is already paid, by another payment. */
   SECOND_PAYMENT,
   /** The payment met an order that is cancelled or closed. */
   CONFLICT,
-  /** The closure arrived after the order was decided. */
+  /** The closure, or the payment attempt, arrived after the order was decided. */
   TOO_LATE;
 
   /** Returns the outcome as the value of a metric's tag. */

@@ -3,6 +3,7 @@ package io.ordertimeout.orders.order;
 import static io.ordertimeout.orders.platform.postgres.ResultSets.instant;
 
 import io.ordertimeout.orders.suspension.ParkedOrders;
+import io.ordertimeout.orders.suspension.PaymentAttempts;
 import io.ordertimeout.orders.suspension.SuspensionConditions;
 import java.math.BigDecimal;
 import java.sql.ResultSet;
@@ -17,8 +18,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
- * The pending orders past their deadlines that pauses and holds keep from being decided, in all
- * shards, owned or not, without parked ones. Thread-safe.
+ * The due orders that pauses and holds keep from being decided, in all shards, owned or not,
+ * without parked ones and those of which a payment is under way. Thread-safe.
  */
 @Repository
 public class PastDueOrders {
@@ -61,8 +62,6 @@ public class PastDueOrders {
       """
           .formatted(window("asc"), window("desc"));
 
-  private static final String IS_DUE = "d.deadline + %s < now()".formatted(NextStage.GRACE);
-
   private static final String IS_SUSPENDED =
       "exists (select from in_force s where %s)".formatted(SuspensionConditions.CONCERNS);
 
@@ -72,15 +71,11 @@ public class PastDueOrders {
       with in_force as materialized (%s), past_due as (
         select 'SUSPENDED' as fate, d.currency, d.amount, d.deadline, d.incomplete
         from %s
-        where exists (select from in_force) and %s and %s and %s
+        where exists (select from in_force) and %s and %s and %%s
       )
       """
           .formatted(
-              SuspensionConditions.IN_FORCE,
-              PAST_DUE,
-              IS_DUE,
-              IS_SUSPENDED,
-              ParkedOrders.NOT_PARKED);
+              SuspensionConditions.IN_FORCE, PAST_DUE, IS_SUSPENDED, ParkedOrders.NOT_PARKED);
 
   // An order that was due before the pause began had its whole time; its deadline does not move.
   private static final String END_OF_PAUSE =
@@ -99,7 +94,7 @@ public class PastDueOrders {
           end as deadline,
           d.incomplete
         from ended e cross join %s
-        where (e.channel is null or e.channel = d.channel) and %s and %s
+        where (e.channel is null or e.channel = d.channel) and %s and %%s
       )
       """
           .formatted(
@@ -107,7 +102,6 @@ public class PastDueOrders {
               SuspensionConditions.OTHERS_IN_FORCE,
               IS_SUSPENDED,
               PAST_DUE,
-              IS_DUE,
               ParkedOrders.NOT_PARKED);
 
   private static final String TOTALS =
@@ -127,11 +121,16 @@ public class PastDueOrders {
       boolean incomplete) {}
 
   private final JdbcClient client;
+  private final PaymentAttempts attempts;
   private final NextStage nextStage;
+  private final String isDue;
 
-  PastDueOrders(JdbcClient client, NextStage nextStage) {
+  PastDueOrders(JdbcClient client, PaymentAttempts attempts, NextStage nextStage) {
     this.client = client;
+    this.attempts = attempts;
     this.nextStage = nextStage;
+    this.isDue =
+        "d.deadline + %s < now()%s".formatted(NextStage.GRACE, attempts.andNoneUnderWay("now()"));
   }
 
   private static String window(String direction) {
@@ -149,12 +148,13 @@ public class PastDueOrders {
 
   /** Counts the orders that pauses and holds keep from being decided. */
   public Total suspended() {
-    return total(totals(client.sql(SUSPENDED + TOTALS)), row -> true);
+    return total(totals(client.sql(SUSPENDED.formatted(isDue) + TOTALS)), row -> true);
   }
 
   /** Counts the orders that the end of a pause would concern. */
   public EndOfPause endOfPause(long pause) {
-    List<Row> rows = totals(client.sql(END_OF_PAUSE + TOTALS).param("pause", pause));
+    List<Row> rows =
+        totals(client.sql(END_OF_PAUSE.formatted(isDue) + TOTALS).param("pause", pause));
     return new EndOfPause(
         total(rows, row -> row.fate.equals("CANCELLED")),
         total(rows, row -> row.fate.equals("MOVED")),
@@ -162,7 +162,12 @@ public class PastDueOrders {
   }
 
   private List<Row> totals(JdbcClient.StatementSpec statement) {
-    return nextStage.bind(statement).param("window", WINDOW).query(PastDueOrders::row).list();
+    return statement
+        .params(nextStage.parameters())
+        .params(attempts.parameters())
+        .param("window", WINDOW)
+        .query(PastDueOrders::row)
+        .list();
   }
 
   private static Row row(ResultSet row, int rowNumber) throws SQLException {

@@ -3,6 +3,7 @@ package io.ordertimeout.orders.order;
 import static io.ordertimeout.orders.platform.postgres.ResultSets.instant;
 import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
 import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
+import static io.ordertimeout.orders.platform.postgres.ResultSets.texts;
 
 import io.ordertimeout.orders.outbox.ConflictKind;
 import io.ordertimeout.orders.outbox.OutboxEvent;
@@ -168,9 +169,9 @@ public class PaymentConflicts {
   List<OutboxEvent> raise(Collection<OrderSettled.Paid> payments) {
     return client
         .sql(RAISE)
-        .param("orderIds", OrderEventStatements.texts(payments, OrderSettled.Paid::orderId))
-        .param("paymentIds", OrderEventStatements.texts(payments, OrderSettled.Paid::paymentId))
-        .param("paidAts", OrderEventStatements.texts(payments, OrderSettled.Paid::paidAt))
+        .param("orderIds", texts(payments, OrderSettled.Paid::orderId))
+        .param("paymentIds", texts(payments, OrderSettled.Paid::paymentId))
+        .param("paidAts", texts(payments, OrderSettled.Paid::paidAt))
         .query(OutboxRows::event)
         .list();
   }
@@ -182,9 +183,9 @@ public class PaymentConflicts {
   void keepWithoutEffect(Collection<OrderSettled.Paid> payments) {
     client
         .sql(KEEP_WITHOUT_EFFECT)
-        .param("orderIds", OrderEventStatements.texts(payments, OrderSettled.Paid::orderId))
-        .param("paymentIds", OrderEventStatements.texts(payments, OrderSettled.Paid::paymentId))
-        .param("paidAts", OrderEventStatements.texts(payments, OrderSettled.Paid::paidAt))
+        .param("orderIds", texts(payments, OrderSettled.Paid::orderId))
+        .param("paymentIds", texts(payments, OrderSettled.Paid::paymentId))
+        .param("paidAts", texts(payments, OrderSettled.Paid::paidAt))
         .update();
   }
 

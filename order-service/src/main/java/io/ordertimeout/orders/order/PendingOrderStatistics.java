@@ -1,6 +1,7 @@
 package io.ordertimeout.orders.order;
 
 import io.ordertimeout.orders.suspension.ParkedOrders;
+import io.ordertimeout.orders.suspension.PaymentAttempts;
 import io.ordertimeout.orders.suspension.SuspensionConditions;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -63,7 +64,7 @@ public class PendingOrderStatistics {
       from generate_series(
         0, (select max(shard) from order_deadline where state = 'PENDING')) as s(shard)
       cross join lateral (%s union %s) d
-      where %s and %s
+      where %%s and %s
         and not exists (select from in_force s where %s)
       """
           .formatted(
@@ -71,8 +72,6 @@ public class PendingOrderStatistics {
               ParkedOrders.FIRST_AND_LAST,
               window("asc"),
               window("desc"),
-              "d.deadline + %s < now() - make_interval(secs => :seconds)"
-                  .formatted(NextStage.GRACE),
               ParkedOrders.NOT_PARKED,
               SuspensionConditions.CONCERNS);
 
@@ -113,24 +112,34 @@ public class PendingOrderStatistics {
           .formatted(SuspensionConditions.HELD_SHARDS);
 
   private final JdbcClient client;
+  private final PaymentAttempts attempts;
   private final NextStage nextStage;
+  private final String exceptions;
 
-  PendingOrderStatistics(JdbcClient client, NextStage nextStage) {
+  PendingOrderStatistics(JdbcClient client, PaymentAttempts attempts, NextStage nextStage) {
     this.client = client;
+    this.attempts = attempts;
     this.nextStage = nextStage;
+    this.exceptions =
+        EXCEPTIONS.formatted(
+            "d.deadline + %s < now() - make_interval(secs => :seconds)%s"
+                .formatted(NextStage.GRACE, attempts.andNoneUnderWay("now()")));
   }
 
   /**
    * Counts the orders of all shards, owned or not, that should have been decided that long ago,
-   * without those that are parked, paused or held, and the parked orders of some shards.
+   * without those that are parked, paused or held, or of which a payment is under way, and the
+   * parked orders of some shards.
    *
    * @param window how many orders of each shard, and how many parked ones, are counted, of the
    *     oldest and of the newest
    * @param shards the shards whose parked orders are counted
    */
   public Exceptions exceptions(Duration by, int window, Collection<Integer> shards) {
-    return nextStage
-        .bind(client.sql(EXCEPTIONS))
+    return client
+        .sql(exceptions)
+        .params(nextStage.parameters())
+        .params(attempts.parameters())
         .param("seconds", by.toMillis() / 1e3)
         .param("window", window)
         .param("shards", array(shards))

@@ -6,6 +6,7 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.platform.postgres.Purgeable;
 import io.ordertimeout.orders.suspension.ParkedOrders;
+import io.ordertimeout.orders.suspension.PaymentAttempts;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
@@ -17,8 +18,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Deletes orders whose decision and deadline no longer matter, with their events, once those are
- * published, and whatever parked them. Two instances that purge at the same time skip each other's
- * rows. Small batches keep the transactions short; O(purged orders) by indexes.
+ * published, and whatever parked them or was under way. Two instances that purge at the same time
+ * skip each other's rows. Small batches keep the transactions short; O(purged orders) by indexes.
  *
  * <p>An order is kept until both its decision and its latest deadline are older than the retention
  * and than {@code stale-after}. The purge announces the horizon before it deletes anything, and no
@@ -81,12 +82,14 @@ class SettledOrdersPurge implements Purgeable {
   private static final String DELETE_ORDERS =
       "delete from order_deadline where order_id = any(:orderIds::text[])";
 
+  /** SQL condition: the order of a row with that alias is not known. */
   private static final String UNKNOWN =
-      "not exists (select from order_deadline d where d.order_id = p.order_id)";
+      "not exists (select from order_deadline d where d.order_id = %s.order_id)";
 
   private final JdbcClient client;
   private final TransactionTemplate transactions;
   private final ParkedOrders parked;
+  private final PaymentAttempts attempts;
   private final DatabaseClock clock;
   private final Duration retention;
   private final Duration retentionWithoutCreation;
@@ -95,11 +98,13 @@ class SettledOrdersPurge implements Purgeable {
       JdbcClient client,
       TransactionTemplate transactions,
       ParkedOrders parked,
+      PaymentAttempts attempts,
       DatabaseClock clock,
       OrderTimeoutProperties properties) {
     this.client = client;
     this.transactions = transactions;
     this.parked = parked;
+    this.attempts = attempts;
     this.clock = clock;
     OrderTimeoutProperties.Deadline deadline = properties.deadline();
     this.retention =
@@ -118,7 +123,8 @@ class SettledOrdersPurge implements Purgeable {
         purge(CREATED, before)
             + purge(EXEMPT, before)
             + purge(WITHOUT_CREATION, beforeWithoutCreation)
-            + parked.purge(beforeWithoutCreation, UNKNOWN);
+            + parked.purge(beforeWithoutCreation, UNKNOWN.formatted("p"))
+            + attempts.purge(beforeWithoutCreation, UNKNOWN.formatted("a"));
     if (purged > 0) {
       log.info("Purged {} rows of orders that were decided and due before {}", purged, before);
     }
@@ -148,6 +154,7 @@ class SettledOrdersPurge implements Purgeable {
     client.sql(DELETE_EVENTS).param("orderIds", orderIds).update();
     client.sql(DELETE_PAYMENTS_WITHOUT_EFFECT).param("orderIds", orderIds).update();
     parked.releaseAll(orderIds);
+    attempts.deleteAll(orderIds);
     return client.sql(DELETE_ORDERS).param("orderIds", orderIds).update();
   }
 }

@@ -14,8 +14,9 @@ import java.util.Map;
  * @param created number of created orders by outcome
  * @param paid number of payments by outcome
  * @param closed number of closures by outcome
+ * @param attempts number of events of payment attempts by outcome
  * @param paidAmounts the amounts of the pending orders that were paid, by currency
- * @param misplaced number of payments and closures from another partition than their order's
+ * @param misplaced number of events of settling topics from another partition than their order's
  */
 public record StoredBatch(
     List<PendingOrder> toArm,
@@ -24,5 +25,6 @@ public record StoredBatch(
     Map<Outcome, Integer> created,
     Map<Outcome, Integer> paid,
     Map<Outcome, Integer> closed,
+    Map<Outcome, Integer> attempts,
     Map<String, BigDecimal> paidAmounts,
     int misplaced) {}

@@ -137,7 +137,7 @@ class EventPublisher {
   private void measure(OutboxEvent event) {
     if (event instanceof OrderCancelled cancelled) {
       Instant now = clock.now();
-      Instant due = cancelled.dueAt().plus(settlementGrace);
+      Instant due = cancelled.dueAt(settlementGrace);
       Duration late = Duration.between(due, now);
       delays.publish(Duration.between(cancelled.envelope().writtenAt(), now));
       if (suspensions.mayHaveDelayed(due, cancelled.cancelledAt())) {

@@ -46,7 +46,7 @@ class EndOffsets {
   private final InputTopics inputTopics;
   private final PartitionCounts partitionCounts;
   private final Collection<String> inputs;
-  private final List<String> settling;
+  private final Collection<String> settling;
 
   EndOffsets(
       Admin admin,
@@ -57,8 +57,7 @@ class EndOffsets {
     this.inputTopics = inputTopics;
     this.partitionCounts = partitionCounts;
     this.inputs = properties.topics().inputs();
-    this.settling =
-        Stream.of(properties.topics().paid(), properties.topics().closed()).distinct().toList();
+    this.settling = properties.topics().settling();
   }
 
   /** Returns whether the ends of all partitions count for each shard. */

@@ -21,17 +21,20 @@ class AsyncApiTest {
           .bindOrCreate("order-timeout", OrderTimeoutProperties.class)
           .topics();
 
+  /** Not read by default. */
+  private static final String ATTEMPTS = "order-payment-attempt";
+
   private final JsonNode document = EventSchema.document("asyncapi.json");
 
   @Test
   void everyTopicIsAChannelThatTheServiceReadsOrPublishes() {
     assertThat(channels("receive"))
-        .containsExactlyInAnyOrder(TOPICS.created(), TOPICS.paid(), TOPICS.closed());
+        .containsExactlyInAnyOrder(TOPICS.created(), TOPICS.paid(), TOPICS.closed(), ATTEMPTS);
     assertThat(channels("send"))
         .containsExactlyInAnyOrder(TOPICS.cancelled(), TOPICS.conflict(), "{topic}.dlt");
     assertThat(document.at("/channels/deadLetters/parameters/topic/enum").values())
         .extracting(JsonNode::asString)
-        .containsExactlyInAnyOrder(TOPICS.created(), TOPICS.paid(), TOPICS.closed());
+        .containsExactlyInAnyOrder(TOPICS.created(), TOPICS.paid(), TOPICS.closed(), ATTEMPTS);
   }
 
   private Set<String> channels(String action) {
@@ -70,7 +73,12 @@ class AsyncApiTest {
   void everyChannelHasTheSchemaOfItsTopic() {
     for (String name :
         List.of(
-            "orderCreated", "orderPaid", "orderClosed", "orderCancelled", "orderPaymentConflict")) {
+            "orderCreated",
+            "orderPaid",
+            "orderClosed",
+            "orderPaymentAttempt",
+            "orderCancelled",
+            "orderPaymentConflict")) {
       JsonNode channel = document.at("/channels/" + name);
       String message = channel.at("/messages/" + name + "/$ref").asString();
       assertThat(resolved(message).at("/payload/$ref").asString())
@@ -85,6 +93,7 @@ class AsyncApiTest {
             TOPICS.created(),
             TOPICS.paid(),
             TOPICS.closed(),
+            ATTEMPTS,
             TOPICS.cancelled(),
             TOPICS.conflict())) {
       EventSchema schema = EventSchema.of(topic);

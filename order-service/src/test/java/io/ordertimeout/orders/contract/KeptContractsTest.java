@@ -30,7 +30,11 @@ class KeptContractsTest {
   private static final Path CURRENT = Path.of("src/main/resources/static/contracts");
   private static final Path KEPT = Path.of("src/test/resources/contracts");
   private static final Set<String> RECEIVED =
-      Set.of("order-created.schema.json", "order-paid.schema.json", "order-closed.schema.json");
+      Set.of(
+          "order-created.schema.json",
+          "order-paid.schema.json",
+          "order-closed.schema.json",
+          "order-payment-attempt.schema.json");
 
   @BeforeAll
   static void keep() throws IOException {

@@ -86,6 +86,17 @@ class OrderExplanationTest {
   }
 
   @Test
+  void anOrderOfWhichPaymentsAreUnderWay() {
+    blockers.add(new OrderBlocker.PaymentUnderWay("pi-1", at("10:20:00")));
+    blockers.add(new OrderBlocker.PaymentUnderWay(null, at("10:21:00")));
+
+    assertThat(explain(OrderState.PENDING))
+        .contains(
+            "payment attempt “pi-1” is under way, so that it is not cancelled before"
+                + " 2026-11-24T10:20:00.000Z; a payment is under way, so");
+  }
+
+  @Test
   void anExemptOrder() {
     policy = "invoice";
     decidedAt = at("10:00:01");
@@ -344,6 +355,7 @@ class OrderExplanationTest {
         interruptions,
         conflicts,
         withoutEffect,
+        List.of(),
         publishedAt == null ? null : new Publication(publishedAt, 1, 7L));
   }
 

@@ -52,7 +52,7 @@ class EventIdTest {
 
   private static OutboxEvent cancelled(long row, String orderId) {
     return new OrderCancelled(
-        envelope(row, orderId), null, Instant.EPOCH, Duration.ZERO, Instant.EPOCH);
+        envelope(row, orderId), null, Instant.EPOCH, Duration.ZERO, null, Instant.EPOCH);
   }
 
   private static OutboxEvent conflict(String orderId, String paymentId) {

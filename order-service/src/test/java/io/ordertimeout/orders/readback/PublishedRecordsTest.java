@@ -29,7 +29,8 @@ class PublishedRecordsTest {
   private static final InputTopics.Layout LAYOUT = new InputTopics.Layout(Map.of(), 3, Set.of());
 
   private static final OrderCancelled CANCELLED =
-      new OrderCancelled(ENVELOPE, TIME.minusSeconds(60), TIME, Duration.ZERO, TIME.plusMillis(5));
+      new OrderCancelled(
+          ENVELOPE, TIME.minusSeconds(60), TIME, Duration.ZERO, null, TIME.plusMillis(5));
 
   private static final PaymentConflict CONFLICT =
       new PaymentConflict(ENVELOPE, "p", TIME.plusSeconds(1), TIME, null);

@@ -86,6 +86,7 @@ class LeftBehindTest {
         Instant.EPOCH,
         Instant.EPOCH,
         Duration.ZERO,
+        null,
         Instant.EPOCH);
   }
 }

@@ -45,7 +45,7 @@ class OutgoingContractTest {
   @Test
   void structuredEventsHaveTheirAttributesAroundTheSameData() {
     OrderCancelled event =
-        new OrderCancelled(ENVELOPE, TIME, TIME, Duration.ZERO, TIME.plusMillis(5));
+        new OrderCancelled(ENVELOPE, TIME, TIME, Duration.ZERO, null, TIME.plusMillis(5));
     ProducerRecord<byte[], byte[]> binary = serializer.serialize(event);
 
     ProducerRecord<byte[], byte[]> structured = Serializers.of("structured").serialize(event);
@@ -72,9 +72,9 @@ class OutgoingContractTest {
         "order-cancelled",
         AvroEvents.CANCELLED,
         List.of(
-            new OrderCancelled(ENVELOPE, TIME, TIME, Duration.ZERO, TIME.plusMillis(5)),
+            new OrderCancelled(ENVELOPE, TIME, TIME, Duration.ZERO, null, TIME.plusMillis(5)),
             new OrderCancelled(
-                ENVELOPE, null, TIME, Duration.ZERO, Instant.parse("9999-12-31T23:59:59Z"))));
+                ENVELOPE, null, TIME, Duration.ZERO, null, Instant.parse("9999-12-31T23:59:59Z"))));
   }
 
   @Test

@@ -2,6 +2,7 @@ package io.ordertimeout.orders.intake.decoding;
 
 import io.ordertimeout.orders.order.OrderCreated;
 import io.ordertimeout.orders.order.OrderSettled;
+import io.ordertimeout.orders.suspension.PaymentAttempt;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +26,14 @@ public sealed interface DecodedRecord {
    */
   record Settled(OrderSettled event, @Nullable String fault, Set<String> replacedFields)
       implements DecodedRecord {}
+
+  /**
+   * An event of a payment attempt. If the record is unusable, it counts as an attempt of the
+   * default length, because one may be under way, and it is dead-lettered.
+   *
+   * @param fault why it is also a dead letter; null if it is not
+   */
+  record Attempted(PaymentAttempt event, @Nullable String fault) implements DecodedRecord {}
 
   /** A record without an event that matters, such as the deletion of a row. */
   record Ignored() implements DecodedRecord {}

@@ -3,6 +3,7 @@ package io.ordertimeout.orders.intake.decoding;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.order.OrderCreated;
 import io.ordertimeout.orders.order.OrderSettled;
+import io.ordertimeout.orders.suspension.PaymentAttempt;
 import java.time.Instant;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -23,6 +24,8 @@ public class EventCheck {
     PAID,
     /** A closure. */
     CLOSED,
+    /** An event of a payment attempt. */
+    ATTEMPT,
     /** Nothing, because it does not matter. */
     IGNORED,
     /** A dead letter. */
@@ -120,6 +123,9 @@ public class EventCheck {
     if (decoded instanceof DecodedRecord.Settled settled) {
       return settled(settled);
     }
+    if (decoded instanceof DecodedRecord.Attempted attempted) {
+      return attempted(attempted);
+    }
     if (decoded instanceof DecodedRecord.Undecodable undecodable) {
       return new Outcome(
           Result.DEAD_LETTER,
@@ -132,6 +138,19 @@ public class EventCheck {
           undecodable.fault());
     }
     return new Outcome(Result.IGNORED, null, null, null, null, null, 0, null);
+  }
+
+  private static Outcome attempted(DecodedRecord.Attempted attempted) {
+    PaymentAttempt event = attempted.event();
+    return new Outcome(
+        Result.ATTEMPT,
+        event.orderId(),
+        null,
+        null,
+        null,
+        event.recordedAt(),
+        0,
+        attempted.fault());
   }
 
   private static Outcome settled(DecodedRecord.Settled settled) {

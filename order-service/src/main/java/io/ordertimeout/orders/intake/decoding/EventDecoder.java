@@ -14,6 +14,7 @@ import io.ordertimeout.orders.order.OrderSettled;
 import io.ordertimeout.orders.order.PaymentTerms;
 import io.ordertimeout.orders.platform.avro.AvroDecoder;
 import io.ordertimeout.orders.platform.avro.SchemaRegistryUnavailableException;
+import io.ordertimeout.orders.suspension.PaymentAttempt;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,6 +23,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -40,8 +42,13 @@ public final class EventDecoder {
   static final int MAX_ORDER_ID = 128;
   private static final int MAX_TEXT = 256;
   private static final int MAX_PAYMENT_ID = 256;
+  private static final int MAX_ATTEMPT_ID = 256;
   private static final int MAX_REASON = 1_024;
   private static final int MAX_NAMED = 3;
+
+  private static final String STARTED = "STARTED";
+  private static final String ENDED = "ENDED";
+  private static final String APPLIED = "; it was applied nevertheless";
 
   private static final DecodedRecord IGNORED = new DecodedRecord.Ignored();
 
@@ -68,6 +75,7 @@ public final class EventDecoder {
   private final EventTypes types;
   private final boolean isKeyTheOrderId;
   private final PaymentDeadlines deadlines;
+  private final Duration hold;
   private final ValueDecoders decoders;
 
   EventDecoder(
@@ -80,6 +88,7 @@ public final class EventDecoder {
     this.types = new EventTypes(topics, properties.intake().types());
     this.isKeyTheOrderId = properties.expiry().watermarkScope() == WatermarkScope.SHARD;
     this.deadlines = deadlines;
+    this.hold = properties.attempts().hold();
   }
 
   /**
@@ -103,7 +112,7 @@ public final class EventDecoder {
           ? IGNORED
           : decode(record, kind, new EventFields(extracted, format.zone), now);
     } catch (UnusableRecordException e) {
-      return unusable(record, kind, String.valueOf(e.getMessage()));
+      return unusable(record, kind, String.valueOf(e.getMessage()), now);
     }
   }
 
@@ -148,7 +157,9 @@ public final class EventDecoder {
           ? created(record, fields, orderId, now)
           : new DecodedRecord.Undecodable(keyFault + "; the order is not watched", Set.of());
     }
-    return settled(record, kind, now, new LenientFields(fields, now), orderId, keyFault);
+    return kind == EventKind.ATTEMPT
+        ? attempted(record, now, fields, orderId, keyFault)
+        : settled(record, kind, now, new LenientFields(fields, now), orderId, keyFault);
   }
 
   /** The formats by topic; that of created orders applies to a topic that they share. */
@@ -157,6 +168,8 @@ public final class EventDecoder {
     Encodings encodings = intake.encodings();
     Zones zones = intake.zones();
     Map<String, TopicFormat> byTopic = new HashMap<>();
+    byTopic.put(
+        topics.attempts(), format(configured.attempts(), encodings.attempts(), zones.attempts()));
     byTopic.put(topics.closed(), format(configured.closed(), encodings.closed(), zones.closed()));
     byTopic.put(topics.paid(), format(configured.paid(), encodings.paid(), zones.paid()));
     byTopic.put(
@@ -174,12 +187,18 @@ public final class EventDecoder {
   }
 
   private DecodedRecord unusable(
-      ConsumerRecord<byte @Nullable [], ?> record, @Nullable EventKind kind, String fault) {
-    return unusable(record, kind, fault, List.of());
+      ConsumerRecord<byte @Nullable [], ?> record,
+      @Nullable EventKind kind,
+      String fault,
+      Instant now) {
+    String orderId = kind == EventKind.ATTEMPT ? orderIdOfKey(record) : null;
+    return orderId == null
+        ? unusable(record, kind, fault, List.of())
+        : attemptInDoubt(record, orderId, now, fault);
   }
 
   /**
-   * Even if a payment or closure cannot be decoded, its key identifies the order.
+   * Even if a record of a settling topic cannot be decoded, its key identifies the order.
    *
    * @param kind what the record tells; null if it may be anything
    * @param candidates the orders that it may be about, whatever its key
@@ -258,6 +277,61 @@ public final class EventDecoder {
     return new DecodedRecord.Created(order, lenient.replaced());
   }
 
+  private DecodedRecord attempted(
+      ConsumerRecord<?, ?> record,
+      Instant now,
+      EventFields fields,
+      String orderId,
+      @Nullable String keyFault) {
+    try {
+      String attemptId = fields.text(names.attemptId(), MAX_ATTEMPT_ID);
+      String status = fields.text(names.status(), MAX_TEXT);
+      Instant until = fields.instant(names.until());
+      boolean isEnd = ENDED.equals(status);
+      if (!isEnd && !STARTED.equals(status)) {
+        throw new UnusableRecordException(
+            "%s is %s, not STARTED or ENDED"
+                .formatted(
+                    names.status(), status == null ? "missing" : EventFields.excerpt(status)));
+      }
+      if (until != null && !Micros.isInRange(until)) {
+        throw new UnusableRecordException(
+            "%s is not between 1970 and the year 9999: %s".formatted(names.until(), until));
+      }
+      Instant recordedAt = recordedAt(record, now);
+      PaymentAttempt event =
+          new PaymentAttempt(
+              orderId,
+              record.partition(),
+              recordedAt,
+              attemptId == null ? "" : attemptId,
+              isEnd ? null : Objects.requireNonNullElse(until, recordedAt.plus(hold)));
+      return new DecodedRecord.Attempted(event, keyFault == null ? null : keyFault + APPLIED);
+    } catch (UnusableRecordException e) {
+      return attemptInDoubt(record, orderId, now, String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** A payment may be under way: until when is not known, nor the id with which it ends. */
+  private DecodedRecord attemptInDoubt(
+      ConsumerRecord<?, ?> record, String orderId, Instant now, String fault) {
+    Instant recordedAt = recordedAt(record, now);
+    return new DecodedRecord.Attempted(
+        new PaymentAttempt(
+            orderId,
+            record.partition(),
+            recordedAt,
+            RecordOrigin.of(record).toString(),
+            recordedAt.plus(hold)),
+        fault + "; it counts as an attempt that started, for " + hold);
+  }
+
+  /** Any timestamp is accepted: rejecting the record could cancel a paid order. */
+  private static Instant recordedAt(ConsumerRecord<?, ?> record, Instant now) {
+    Instant usable = RecordTime.of(RecordOrigin.of(record), now);
+    return usable == null ? Micros.roundUp(now) : usable;
+  }
+
   private DecodedRecord settled(
       ConsumerRecord<?, ?> record,
       EventKind kind,
@@ -267,8 +341,7 @@ public final class EventDecoder {
       @Nullable String keyFault) {
     RecordOrigin origin = RecordOrigin.of(record);
     Instant usableTime = RecordTime.of(origin, now);
-    // Any timestamp is accepted: rejecting a payment could cancel a paid order.
-    Instant recordedAt = usableTime == null ? fields.now() : usableTime;
+    Instant recordedAt = recordedAt(record, now);
     String timeField = kind == EventKind.PAID ? names.paidAt() : names.closedAt();
     Instant stated = fields.timeOrNull(timeField);
     Instant time = stated == null ? fields.timeOfRecord(timeField, usableTime) : stated;
@@ -282,7 +355,7 @@ public final class EventDecoder {
       String reason = fields.textOrNull(names.reason(), MAX_REASON);
       event = new OrderSettled.Closed(orderId, record.partition(), recordedAt, time, reason);
     }
-    String fault = keyFault == null ? null : keyFault + "; it was applied nevertheless";
+    String fault = keyFault == null ? null : keyFault + APPLIED;
     return new DecodedRecord.Settled(event, fault, fields.replaced());
   }
 }

@@ -4,5 +4,6 @@ package io.ordertimeout.orders.intake.decoding;
 enum EventKind {
   CREATED,
   PAID,
-  CLOSED
+  CLOSED,
+  ATTEMPT
 }

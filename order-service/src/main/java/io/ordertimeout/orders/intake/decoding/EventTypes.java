@@ -27,7 +27,10 @@ final class EventTypes {
     if (topic.equals(topics.created())) {
       return EventKind.CREATED;
     }
-    return topic.equals(topics.paid()) ? EventKind.PAID : EventKind.CLOSED;
+    if (topic.equals(topics.paid())) {
+      return EventKind.PAID;
+    }
+    return topic.equals(topics.attempts()) ? EventKind.ATTEMPT : EventKind.CLOSED;
   }
 
   /** Returns what an event tells; null if it does not matter. */
@@ -46,6 +49,9 @@ final class EventTypes {
     }
     if (types.closed().contains(type)) {
       return EventKind.CLOSED;
+    }
+    if (types.attempts().contains(type)) {
+      return EventKind.ATTEMPT;
     }
     if (types.ignored().contains(type) || types.ignored().contains(ALL_OTHERS)) {
       return null;

@@ -119,7 +119,7 @@ class EventDecoderTest {
                     withPolicies,
                     record("order-created", "o", "{\"orderId\":\"o\",\"channel\":\"web\"}"))
                 .created())
-        .extracting("deadline")
+        .extracting("terms.deadline")
         .isEqualTo(RECORDED.plusSeconds(600));
   }
 
