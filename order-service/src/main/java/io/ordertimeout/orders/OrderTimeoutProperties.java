@@ -78,6 +78,13 @@ public record OrderTimeoutProperties(
                   topics.closed(),
                   topics.haveAttempts() ? ", .attempts is " + topics.attempts() : ""));
     }
+    for (PaymentPolicy policy : deadline.policies()) {
+      if (!policy.warnings().isEmpty() && !topics.haveWarnings()) {
+        throw new IllegalArgumentException(
+            "the policy '%s' states warnings, so order-timeout.topics.expiring has to be set"
+                .formatted(policy.name()));
+      }
+    }
     boolean areListed = !intake.types().attempts().isEmpty();
     if (intake.types().areUsed() && areListed != topics.haveAttempts()) {
       throw new IllegalArgumentException(
@@ -99,6 +106,8 @@ public record OrderTimeoutProperties(
    *     may also be the same; empty, by default, if there are none
    * @param cancelled output topic of cancelled orders
    * @param conflict output topic of payments whose order was already cancelled or closed
+   * @param expiring output topic of warnings, which precede cancellations; empty, by default, if
+   *     none are published
    * @param deadLetterSuffix suffix that turns the name of an input topic into that of its
    *     dead-letter topic
    * @param createMissing whether topics that are missing at startup are created; if not, the
@@ -115,6 +124,7 @@ public record OrderTimeoutProperties(
       @DefaultValue("") String attempts,
       @NotBlank @DefaultValue("order-cancelled") String cancelled,
       @NotBlank @DefaultValue("order-payment-conflict") String conflict,
+      @DefaultValue("") String expiring,
       @NotBlank @DefaultValue(".dlt") String deadLetterSuffix,
       @DefaultValue("false") boolean createMissing,
       @Min(1) @Max(10_000) @DefaultValue("6") int partitions,
@@ -139,6 +149,16 @@ public record OrderTimeoutProperties(
     /** Whether the topic is a settling one. */
     public boolean settles(String topic) {
       return settling().contains(topic);
+    }
+
+    /** The output topics. */
+    public List<String> outputs() {
+      return Stream.of(cancelled, conflict, expiring).filter(topic -> !topic.isEmpty()).toList();
+    }
+
+    /** Whether there is a topic of warnings. */
+    public boolean haveWarnings() {
+      return !expiring.isEmpty();
     }
 
     /** Whether there is a topic of payment attempts. */

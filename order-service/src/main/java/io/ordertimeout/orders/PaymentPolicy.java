@@ -16,6 +16,7 @@ import java.time.LocalTime;
 import java.time.ZoneId;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeParseException;
+import java.util.List;
 import java.util.Set;
 import org.hibernate.validator.constraints.time.DurationMax;
 import org.hibernate.validator.constraints.time.DurationMin;
@@ -38,6 +39,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param zone zone of that time of day, for example Europe/Berlin
  * @param grace how long after its deadline an order is not cancelled yet, which the customer is not
  *     told
+ * @param warnings how long before its deadline events warn that an order is about to be cancelled,
+ *     the longest time first
  * @param exempt whether the orders have no deadline: they are registered as closed
  */
 public record PaymentPolicy(
@@ -50,6 +53,8 @@ public record PaymentPolicy(
     @Nullable String until,
     @Nullable ZoneId zone,
     @DurationMin(seconds = 1) @DurationMax(days = 365) @Nullable Duration grace,
+    @Size(max = 10) @DefaultValue
+        List<@DurationMin(seconds = 1) @DurationMax(days = 365) Duration> warnings,
     @DefaultValue("false") boolean exempt) {
 
   /** Pattern of the codes of currencies that an order can have. */
@@ -94,7 +99,12 @@ public record PaymentPolicy(
 
   /** Refuses a policy that does not say when an order of it is due. */
   public PaymentPolicy {
-    boolean isTimed = timeout != null || businessDays != null || until != null || grace != null;
+    boolean isTimed =
+        timeout != null
+            || businessDays != null
+            || until != null
+            || grace != null
+            || !warnings.isEmpty();
     if (exempt && isTimed) {
       throw new IllegalArgumentException(
           "the policy '%s' is exempt, so it must not state a time".formatted(name));
@@ -108,9 +118,23 @@ public record PaymentPolicy(
       throw new IllegalArgumentException(
           "the policy '%s' states business-days, so it has to state until".formatted(name));
     }
-    if (grace != null && grace.toNanosPart() != 0) {
-      throw new IllegalArgumentException(
-          "grace of the policy '%s' is %s, which is not in whole seconds".formatted(name, grace));
+    for (Duration lead : warnings) {
+      requireWholeSeconds("warnings", name, lead);
+      if (timeout != null && until == null && lead.compareTo(timeout) >= 0) {
+        throw new IllegalArgumentException(
+            "warnings of the policy '%s' has %s, which is not shorter than its timeout, %s: no order of it would get this warning"
+                .formatted(name, lead, timeout));
+      }
+    }
+    for (int i = 1; i < warnings.size(); i++) {
+      if (warnings.get(i).compareTo(warnings.get(i - 1)) >= 0) {
+        throw new IllegalArgumentException(
+            "warnings of the policy '%s' are %s: the longest time before the deadline has to be the first"
+                .formatted(name, warnings));
+      }
+    }
+    if (grace != null) {
+      requireWholeSeconds("grace", name, grace);
     }
     if ((until == null) != (zone == null)) {
       throw new IllegalArgumentException(
@@ -118,6 +142,14 @@ public record PaymentPolicy(
     }
     if (until != null) {
       parsed(name, until);
+    }
+  }
+
+  private static void requireWholeSeconds(String property, String policy, Duration length) {
+    if (length.toNanosPart() != 0) {
+      throw new IllegalArgumentException(
+          "%s of the policy '%s' is %s, which is not in whole seconds"
+              .formatted(property, policy, length));
     }
   }
 

@@ -23,6 +23,7 @@ const EVENTS = {
   REGISTERED: ['info', 'Registered'],
   ATTEMPT_STARTED: ['wait', 'Payment under way'],
   ATTEMPT_ENDED: ['info', 'Payment attempt ended'],
+  WARNED: ['warn', 'Customer warned'],
   EXTENDED: ['wait', 'Deadline extended'],
   CANCELLATION_REQUESTED: ['warn', 'Cancellation requested'],
   PARKED: ['warn', 'Parked'],
@@ -52,6 +53,9 @@ const DETAIL_LABELS = {
   closedAt: 'closed at',
   attempt: 'attempt ID',
   until: 'until',
+  warning: 'warning',
+  leadTime: 'before the deadline',
+  publishedAt: 'published at',
   payment: 'payment ID',
   eventId: 'event ID',
   topic: 'topic',
@@ -70,7 +74,7 @@ const DECIDED_BY = {
 };
 
 const COPIED_DETAILS = new Set(['payment', 'eventId', 'topic', 'record', 'deadLetter', 'position']);
-const TIME_DETAILS = new Set(['deadline', 'before', 'after', 'from', 'to', 'until', 'paidAt', 'closedAt']);
+const TIME_DETAILS = new Set(['deadline', 'before', 'after', 'from', 'to', 'until', 'publishedAt', 'paidAt', 'closedAt']);
 
 /** One order: its status, why it is pending, its history, and the changes that operators can make. */
 export function orderView(parameters, page) {

@@ -133,6 +133,17 @@ class OrderTimeoutPropertiesTest {
         "order-timeout.topics.attempts is order-paid, and order-timeout.intake.types.attempts lists none");
   }
 
+  @Test
+  void warningsAreAtLeastASecondBeforeTheDeadline() {
+    assertRefused(
+        List.of(
+            "order-timeout.topics.expiring=order-expiring",
+            "order-timeout.deadline.policies[0].name=p",
+            "order-timeout.deadline.policies[0].timeout=1h",
+            "order-timeout.deadline.policies[0].warnings[0]=0s"),
+        "deadline.policies[0].warnings[0]");
+  }
+
   @ParameterizedTest
   @CsvSource({
     "hold, 0s, attempts.hold",
@@ -296,6 +307,13 @@ class OrderTimeoutPropertiesTest {
         "exempt=sometimes | sometimes",
         "timeout=1h;grace=1500ms | grace of the policy 'p' is PT1.5S, which is not in whole seconds",
         "timeout=1h;grace=366d | policies[0].grace",
+        "timeout=1h;warnings[0]=10m | the policy 'p' states warnings, so order-timeout.topics.expiring has to be set",
+        "timeout=1h;warnings[0]=1h | warnings of the policy 'p' has PT1H, which is not shorter than its timeout, PT1H",
+        "timeout=1h;warnings[0]=2m;warnings[1]=10m | are [PT2M, PT10M]: the longest time before the deadline has to be the first",
+        "timeout=1h;warnings[0]=2m;warnings[1]=2m | are [PT2M, PT2M]: the longest",
+        "timeout=1h;warnings[0]=90 | which has no unit",
+        "timeout=1h;warnings[0]=1500ms | warnings of the policy 'p' is PT1.5S, which is not in whole",
+        "exempt=true;warnings[0]=2m | the policy 'p' is exempt, so it must not state a time",
         "timeout=1h;business-days=1;until=12:00;zone=UTC | either a timeout or business-days",
         "business-days=1 | the policy 'p' states business-days, so it has to state until",
         "business-days=1;until=12:00 | has to state both until and zone, or neither",

@@ -101,6 +101,17 @@ public final class Outcomes implements AutoCloseable {
     return conflicts().stream().filter(event -> event.key().equals(orderId)).toList();
   }
 
+  /** The warnings of the order. */
+  public List<PublishedEvent> warnings(String orderId) {
+    return of(topics.expiring()).stream().filter(event -> event.key().equals(orderId)).toList();
+  }
+
+  /** Waits for as many warnings of the order. */
+  public List<PublishedEvent> awaitWarnings(String orderId, int count) {
+    return await("warnings of " + orderId)
+        .until(() -> warnings(orderId), events -> events.size() >= count);
+  }
+
   public List<PublishedEvent> deadLetters(String input) {
     return List.copyOf(of(TopicNames.deadLetters(input)));
   }

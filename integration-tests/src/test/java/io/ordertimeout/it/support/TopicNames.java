@@ -8,6 +8,7 @@ import java.util.stream.Stream;
  * The topics of one scenario, which no other scenario uses.
  *
  * @param attempts empty if the scenario has none
+ * @param expiring empty if the scenario has none
  */
 public record TopicNames(
     String created,
@@ -15,7 +16,8 @@ public record TopicNames(
     String closed,
     String attempts,
     String cancelled,
-    String conflict) {
+    String conflict,
+    String expiring) {
 
   /** The topics that the service uses by default. */
   public static TopicNames of(String prefix) {
@@ -25,7 +27,8 @@ public record TopicNames(
         prefix + "-closed",
         "",
         prefix + "-cancelled",
-        prefix + "-conflict");
+        prefix + "-conflict",
+        "");
   }
 
   /** All topics that the service can use. */
@@ -37,7 +40,8 @@ public record TopicNames(
         names.closed,
         prefix + "-attempt",
         names.cancelled,
-        names.conflict);
+        names.conflict,
+        prefix + "-expiring");
   }
 
   public static String deadLetters(String input) {
@@ -49,7 +53,7 @@ public record TopicNames(
   }
 
   public List<String> outputs() {
-    return List.of(cancelled, conflict);
+    return Stream.of(cancelled, conflict, expiring).filter(name -> !name.isEmpty()).toList();
   }
 
   public List<String> deadLetters() {
@@ -63,6 +67,7 @@ public record TopicNames(
         "order-timeout.topics.closed", closed,
         "order-timeout.topics.attempts", attempts,
         "order-timeout.topics.cancelled", cancelled,
-        "order-timeout.topics.conflict", conflict);
+        "order-timeout.topics.conflict", conflict,
+        "order-timeout.topics.expiring", expiring);
   }
 }

@@ -10,6 +10,7 @@ import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.Shop;
 import io.ordertimeout.it.support.TopicNames;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -96,6 +97,37 @@ class WatermarkIT {
       withAttempts.awaitQuiet();
       assertThat(withAttempts.database().state("under way")).isEqualTo("PENDING");
       assertThat(service.gauge("order.timeout.overdue")).isZero();
+    }
+  }
+
+  @Test
+  void anUnreadPaymentDelaysTheWarningOfItsOrder() {
+    try (Scenario withWarnings = Scenario.withAllTopics()) {
+      AtomicBoolean unread = new AtomicBoolean(true);
+      Service service =
+          withWarnings.startService(
+              List.of(leaveUnread(withWarnings.topics().paid(), unread)),
+              "order-timeout.deadline.policies[0].name",
+              "all",
+              "order-timeout.deadline.policies[0].timeout",
+              "1h",
+              "order-timeout.deadline.policies[0].warnings[0]",
+              "30m");
+      service.awaitReady(true);
+      Instant payBy = Scenario.in(Duration.ofMinutes(30).plusSeconds(2));
+      for (String orderId : List.of("paid", "other")) {
+        withWarnings.shop().created(orderId, Map.of("payBy", payBy.toString()));
+        withWarnings.shop().paid(orderId.equals("paid") ? orderId : "another", "p");
+      }
+
+      await("the watermark to wait for the payments")
+          .until(() -> service.gauge("order.timeout.watermark.lag") > 1);
+      assertThat(withWarnings.outcomes().warnings("paid")).isEmpty();
+      unread.set(false);
+      withWarnings.outcomes().awaitWarnings("other", 1);
+      withWarnings.awaitQuiet();
+      assertThat(withWarnings.database().state("paid")).isEqualTo("PAID");
+      assertThat(withWarnings.outcomes().warnings("paid")).isEmpty();
     }
   }
 

@@ -216,6 +216,7 @@ public class Expiry implements SmartLifecycle {
     ReflectedServer reflected = readBack.reflected();
     List<OrderCancelled> events;
     try {
+      relay.publish(decision.warn(attempt.shard(), ids, attempt.watermark, reflected), reflected);
       events = decision.cancel(attempt.shard(), ids, attempt.watermark, reflected);
     } catch (RuntimeException e) {
       String rejection = RejectedRow.reason(e).orElseThrow(() -> e);

@@ -2,6 +2,7 @@ package io.ordertimeout.orders.operator;
 
 import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.order.OrderView;
+import io.ordertimeout.orders.order.OutboxStore.Warning;
 import io.ordertimeout.orders.order.PaymentConflicts.Conflict;
 import io.ordertimeout.orders.order.PaymentConflicts.PaymentWithoutEffect;
 import io.ordertimeout.orders.order.Publication;
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param conflicts the payments that met it after it was cancelled or closed
  * @param withoutEffect the payments that changed nothing
  * @param attempts its payment attempts
+ * @param warnings the warnings that were written
  * @param publication when and where its cancellation was published; null if it was not
  */
 record OrderFacts(
@@ -44,4 +46,5 @@ record OrderFacts(
     List<Conflict> conflicts,
     List<PaymentWithoutEffect> withoutEffect,
     List<Attempt> attempts,
+    List<Warning> warnings,
     @Nullable Publication publication) {}

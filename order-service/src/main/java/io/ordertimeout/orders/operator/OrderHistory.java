@@ -4,6 +4,7 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
 import io.ordertimeout.orders.order.OrderView;
+import io.ordertimeout.orders.order.OutboxStore.Warning;
 import io.ordertimeout.orders.order.PaymentConflicts;
 import io.ordertimeout.orders.order.PaymentConflicts.PaymentWithoutEffect;
 import io.ordertimeout.orders.order.Publication;
@@ -38,6 +39,8 @@ public class OrderHistory {
     ATTEMPT_STARTED,
     /** A payment of it is not under way any more, whatever its result. */
     ATTEMPT_ENDED,
+    /** Its customer is warned that it is cancelled soon. */
+    WARNED,
     /** Its deadline was moved by an interruption or an operator. */
     EXTENDED,
     /** An operator requested its cancellation. */
@@ -123,6 +126,7 @@ public class OrderHistory {
       entries.add(parked(facts.parked().parkedAt(), facts.parked().reason()));
     }
     facts.attempts().forEach(attempt -> addAttempt(attempt, entries));
+    facts.warnings().forEach(warning -> entries.add(warned(order.orderId(), warning)));
     addDecision(facts, entries);
     facts.withoutEffect().forEach(payment -> entries.add(withoutEffect(order, payment)));
     facts.conflicts().forEach(conflict -> addConflict(order.orderId(), conflict, entries));
@@ -150,6 +154,25 @@ public class OrderHistory {
               "shop",
               details("attempt", attempt.attemptId())));
     }
+  }
+
+  private Entry warned(String orderId, Warning warning) {
+    Publication publication = warning.publication();
+    return entry(
+        warning.writtenAt(),
+        HistoryEventType.WARNED,
+        "expiry",
+        details(
+            "warning",
+            warning.number(),
+            "leadTime",
+            warning.leadTime(),
+            "eventId",
+            EventId.ofWarning(orderId, warning.number()),
+            "publishedAt",
+            publication == null ? null : publication.at(),
+            "record",
+            publication == null ? null : record(topics.expiring(), publication)));
   }
 
   private static Entry interrupted(DeadlineMove move) {

@@ -93,6 +93,7 @@ public class OrderLookup {
         conflicts.of(orderId),
         conflicts.withoutEffect(orderId),
         attempts.of(orderId),
+        outbox.warnings(orderId),
         outbox.cancellation(orderId).orElse(null));
   }
 

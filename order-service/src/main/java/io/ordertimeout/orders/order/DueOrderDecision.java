@@ -4,6 +4,7 @@ import static io.ordertimeout.orders.platform.postgres.ResultSets.instant;
 import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
 
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
+import io.ordertimeout.orders.outbox.OutboxEvent.OrderExpiring;
 import io.ordertimeout.orders.platform.kafka.PartitionCounts;
 import io.ordertimeout.orders.position.ReadBackState;
 import io.ordertimeout.orders.position.ReflectedServer;
@@ -19,17 +20,18 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 import org.springframework.stereotype.Repository;
 
 /**
- * The statements that decide due orders. {@link #cancel} is the only statement that cancels, and it
- * carries every condition itself: the order is pending, its deadline has passed by Postgres's clock
- * and by the payment watermark, the positions that Postgres itself contains have reached the ends
- * of the watermark, which are those of all partitions if an order and its payment may be in
- * different ones, everything that was published is reflected in Postgres, the order is neither
- * parked nor suspended, no payment of it is under way, and no interruption is left by which its
- * deadline has to move. What an instance remembers may be outdated, or ahead of a Postgres that has
- * lost commits; the statement is neither. Thread-safe.
+ * The statements that decide about orders whose next stage has come. {@link #cancel} is the only
+ * statement that cancels, and it carries every condition itself: the order is pending, its deadline
+ * has passed by Postgres's clock and by the payment watermark, the positions that Postgres itself
+ * contains have reached the ends of the watermark, which are those of all partitions if an order
+ * and its payment may be in different ones, everything that was published is reflected in Postgres,
+ * the order is neither parked nor suspended, no payment of it is under way, and no interruption is
+ * left by which its deadline has to move. What an instance remembers may be outdated, or ahead of a
+ * Postgres that has lost commits; the statement is neither. Thread-safe.
  */
 @Repository
 public class DueOrderDecision {
@@ -46,6 +48,55 @@ public class DueOrderDecision {
       long id, Instant stage, boolean suspended, @Nullable Instant heldUntil) {}
 
   private static final String PENDING = PendingOrders.GIVEN + " and " + PendingOrders.IS_PENDING;
+
+  // Each condition is about the order d and states its parameters.
+  private static final String MAY_BE_DECIDED =
+      """
+      %s
+            and :watermark::timestamptz <= clock_timestamp()
+            and %s
+            and %s
+            and %s
+            and %s
+            and %s
+            and %s
+            and %s
+            and %s"""
+          .formatted(
+              PENDING,
+              StoredPositions.REACH_ENDS,
+              PartitionCounts.ENDS_SUFFICE,
+              ReadBackState.IS_REFLECTED,
+              ParkedOrders.NOT_PARKED,
+              SuspensionConditions.NONE_BEING_PLACED,
+              SuspensionConditions.NOT_SUSPENDED,
+              Interruptions.NONE_LEFT,
+              ShardHeartbeats.IS_ALIVE);
+
+  // By the watermark's time, all warnings are over that come before it. Of these, the last is sent.
+  private static final String WARN =
+      """
+      with due as (
+        select ctid as version from order_deadline d
+        where %s <= least(:watermark::timestamptz, clock_timestamp())
+          and %s
+        order by id
+        for update skip locked
+      ), warned as (
+        update order_deadline d
+        set warned = (
+          select count(*) from unnest(d.leads) l
+          where d.deadline - make_interval(secs => l) <= :watermark::timestamptz)
+        where d.ctid = any(array(select version from due)) and %s
+        returning d.id, d.order_id, d.shard, d.created_at, d.deadline, d.leads, d.warned,
+          d.traceparent, clock_timestamp() as written_at
+      )%s
+      """
+          .formatted(
+              NextStage.WARNING,
+              MAY_BE_DECIDED,
+              PendingOrders.IS_PENDING,
+              OutboxRows.INSERT_EXPIRING);
 
   private static final String EXTEND =
       """
@@ -99,23 +150,13 @@ public class DueOrderDecision {
     this.imminent = imminent(attempts);
   }
 
-  // Each condition is about the order d and states its parameters.
   // A row that a payment is just writing is skipped instead of waited for, so that this statement
   // cannot be part of a deadlock. The next attempt finds the row settled.
   private static String cancel(PaymentAttempts attempts) {
     return """
         with due as (
           select ctid as version from order_deadline d
-          where %s
-            and d.deadline + %s <= least(:watermark::timestamptz, clock_timestamp())
-            and :watermark::timestamptz <= clock_timestamp()
-            and %s
-            and %s
-            and %s
-            and %s
-            and %s
-            and %s
-            and %s
+          where d.deadline + %s <= least(:watermark::timestamptz, clock_timestamp())
             and %s%s
           order by id
           for update skip locked
@@ -128,16 +169,8 @@ public class DueOrderDecision {
         )%s
         """
         .formatted(
-            PENDING,
             NextStage.GRACE,
-            StoredPositions.REACH_ENDS,
-            PartitionCounts.ENDS_SUFFICE,
-            ReadBackState.IS_REFLECTED,
-            ParkedOrders.NOT_PARKED,
-            SuspensionConditions.NONE_BEING_PLACED,
-            SuspensionConditions.NOT_SUSPENDED,
-            Interruptions.NONE_LEFT,
-            ShardHeartbeats.IS_ALIVE,
+            MAY_BE_DECIDED,
             attempts.andNoneUnderWay(":watermark::timestamptz"),
             PendingOrders.IS_PENDING,
             NextStage.COLUMNS,
@@ -174,11 +207,7 @@ public class DueOrderDecision {
    */
   public List<OrderCancelled> cancel(
       int shard, long[] ids, Watermark watermark, ReflectedServer reflected) {
-    return cancelReflected(
-        shard,
-        reflected.isEntire() ? ids : reflectedOf(shard, ids, reflected),
-        watermark,
-        reflected.identity());
+    return decision(cancel, shard, ids, watermark, reflected).query(OutboxRows::cancelled).list();
   }
 
   // On the server that decides afterwards: another one may have other orders under these ids.
@@ -198,26 +227,38 @@ public class DueOrderDecision {
     return reflected.stream().mapToLong(Long::longValue).toArray();
   }
 
-  private List<OrderCancelled> cancelReflected(
-      int shard, long[] ids, Watermark watermark, String reflected) {
+  /**
+   * Takes the warnings off the orders that are over by the watermark's time, and writes the events
+   * of those that are to be sent; one transaction.
+   *
+   * @param watermark read after the orders' stages had come
+   * @param reflected as for {@link #cancel}
+   */
+  public List<OrderExpiring> warn(
+      int shard, long[] ids, Watermark watermark, ReflectedServer reflected) {
+    return nextStage.areWarned()
+        ? decision(WARN, shard, ids, watermark, reflected).query(OutboxRows::expiring).list()
+        : List.of();
+  }
+
+  private StatementSpec decision(
+      String statement, int shard, long[] ids, Watermark watermark, ReflectedServer reflected) {
     return client
-        .sql(cancel)
+        .sql(statement)
         .params(nextStage.parameters())
         .params(attempts.parameters())
-        .param("ids", ids)
+        .param("ids", reflected.isEntire() ? ids : reflectedOf(shard, ids, reflected))
         .param("shard", shard)
         .param("watermark", parameter(watermark.time()))
         .params(StoredPositions.ends(watermark.ends(), watermark.topicIds()))
         .param("allPartitions", watermark.allPartitions())
         .params(heartbeats.aliveness())
-        .param("reflected", reflected)
-        .query(OutboxRows::cancelled)
-        .list();
+        .param("reflected", reflected.identity());
   }
 
   /** Counts those of the orders that are due, and of which no payment is under way. */
   public int imminent(int shard, long[] ids, Watermark watermark) {
-    if (!attempts.areRead()) {
+    if (!attempts.areRead() && !nextStage.areWarned()) {
       return ids.length;
     }
     return client

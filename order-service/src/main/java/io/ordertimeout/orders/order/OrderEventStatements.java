@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
@@ -79,20 +80,21 @@ class OrderEventStatements {
   private static final String REGISTER =
       """
       insert into order_deadline as d (
-        order_id, shard, state, created_at, deadline, grace_seconds, policy, channel,
+        order_id, shard, state, created_at, deadline, grace_seconds, leads, warned, policy, channel,
         payment_method, amount, currency, traceparent, decided_at, decided_by)
       select
         d.order_id, d.shard, case when s.stale or d.exempt then 'CLOSED' else 'PENDING' end,
-        d.created_at, d.deadline, d.grace_seconds, d.policy, d.channel, d.payment_method, d.amount,
+        d.created_at, d.deadline, d.grace_seconds, d.leads, d.warned, d.policy, d.channel, d.payment_method, d.amount,
         d.currency, d.traceparent, case when s.stale or d.exempt then clock_timestamp() end,
         case when s.stale then 'STALE' end
       from (
-        select *, deadline is null as exempt from unnest(
+        select i.*, i.leads_text::int[] as leads, i.deadline is null as exempt from unnest(
           :orderIds::text[], :shards::int[], :createdAts::timestamptz[],
-          :deadlines::timestamptz[], :graces::int[], :policies::text[], :channels::text[],
+          :deadlines::timestamptz[], :graces::int[], :leads::text[], :warned::int[],
+          :policies::text[], :channels::text[],
           :paymentMethods::text[], :amounts::numeric[], :currencies::text[],
           :traceparents::text[])
-          as i(order_id, shard, created_at, deadline, grace_seconds, policy, channel,
+          as i(order_id, shard, created_at, deadline, grace_seconds, leads_text, warned, policy, channel,
             payment_method, amount, currency, traceparent)
       ) d
       cross join lateral (
@@ -112,6 +114,8 @@ class OrderEventStatements {
         -- That of a restored cancellation, which was published, may have been moved.
         deadline = coalesce(d.deadline, excluded.deadline),
         grace_seconds = excluded.grace_seconds,
+        leads = excluded.leads,
+        warned = excluded.warned,
         policy = excluded.policy,
         channel = excluded.channel,
         payment_method = excluded.payment_method,
@@ -184,6 +188,8 @@ class OrderEventStatements {
         .param("createdAts", texts(orders, OrderCreated::createdAt))
         .param("deadlines", texts(orders, o -> o.terms().deadline()))
         .param("graces", texts(orders, o -> seconds(o.terms().grace())))
+        .param("leads", texts(orders, o -> leads(o.terms())))
+        .param("warned", texts(orders, o -> positive(o.terms().warningsOver())))
         .param("policies", texts(orders, o -> o.terms().policy()))
         .param("channels", texts(orders, OrderCreated::channel))
         .param("paymentMethods", texts(orders, OrderCreated::paymentMethod))
@@ -246,6 +252,19 @@ class OrderEventStatements {
   /** A number of seconds; null for none, which takes no space in a row. */
   private static @Nullable Long seconds(Duration length) {
     return length.isZero() ? null : length.toSeconds();
+  }
+
+  /** The times before the deadline as an array in Postgres's notation; null for none. */
+  private static @Nullable String leads(PaymentTerms terms) {
+    return terms.warnings().isEmpty()
+        ? null
+        : terms.warnings().stream()
+            .map(lead -> Long.toString(lead.toSeconds()))
+            .collect(Collectors.joining(",", "{", "}"));
+  }
+
+  private static @Nullable Integer positive(int number) {
+    return number > 0 ? number : null;
   }
 
   private Row row(ResultSet rs, int rowNumber) throws SQLException {

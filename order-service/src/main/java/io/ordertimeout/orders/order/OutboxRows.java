@@ -6,14 +6,16 @@ import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstan
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.outbox.OutboxEvent.Envelope;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
+import io.ordertimeout.orders.outbox.OutboxEvent.OrderExpiring;
 import io.ordertimeout.orders.outbox.OutboxEvent.PaymentConflict;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 
 /**
  * SQL with which the statements that decide write their events, and from which events are read. A
- * row of the outbox has the key of its order's row and of a payment; all else that an event says is
- * in the order's row.
+ * row of the outbox has the key of its order's row and of a payment, or the number of a warning;
+ * all else that an event says is in the order's row.
  */
 final class OutboxRows {
 
@@ -39,11 +41,44 @@ final class OutboxRows {
       from cancelled
       """;
 
+  /** SQL expression: the payment's place of the warning with that number. */
+  private static final String WARNING_KEY = "E'\\x01' || warned";
+
+  /** SQL condition: the row {@code o} of the outbox is a conflict. */
+  static final String IS_CONFLICT = "o.payment_id >= E'\\x02'";
+
+  /** SQL expression: the number of the warning in the row {@code o}; null if it is none. */
+  static final String WARNING =
+      "case when o.payment_id between E'\\x01' and E'\\x02' then substr(o.payment_id, 2)::int end";
+
+  /**
+   * The end of a statement: writes an event for each row of {@code warned}, which has the columns
+   * of an order, unless its deadline has passed, and returns the events as {@link #expiring} reads
+   * them.
+   */
+  static final String INSERT_EXPIRING =
+      """
+      , written as (
+        insert into outbox (order_row, payment_id, shard, written_at)
+        select id, %s, shard, written_at from warned where deadline > written_at
+        on conflict do nothing
+      )
+      select
+        id as order_row, order_id, shard, created_at, deadline, warned as warning,
+        leads[warned] as lead_seconds, traceparent, written_at
+      from warned
+      where deadline > written_at
+      """
+          .formatted(WARNING_KEY);
+
   private OutboxRows() {}
 
-  /** Reads an event of either kind. */
+  /** Reads an event of any kind; a warning needs more columns. */
   static OutboxEvent event(ResultSet row, int rowNumber) throws SQLException {
     String paymentId = row.getString("payment_id");
+    if (paymentId.startsWith(OutboxEvent.WARNING_MARK)) {
+      return expiring(row, rowNumber);
+    }
     return paymentId.isEmpty()
         ? cancelled(row, rowNumber)
         : new PaymentConflict(
@@ -63,6 +98,16 @@ final class OutboxRows {
         NextStage.grace(row),
         instant(row, "held_until"),
         requiredInstant(row, "cancelled_at"));
+  }
+
+  /** Reads a warning. */
+  static OrderExpiring expiring(ResultSet row, int rowNumber) throws SQLException {
+    return new OrderExpiring(
+        envelope(row),
+        row.getInt("warning"),
+        Duration.ofSeconds(row.getLong("lead_seconds")),
+        instant(row, "created_at"),
+        requiredInstant(row, "deadline"));
   }
 
   private static Envelope envelope(ResultSet row) throws SQLException {

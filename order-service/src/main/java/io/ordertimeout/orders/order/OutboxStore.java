@@ -1,10 +1,15 @@
 package io.ordertimeout.orders.order;
 
+import static io.ordertimeout.orders.platform.postgres.ResultSets.requiredInstant;
+import static io.ordertimeout.orders.platform.postgres.ResultSets.texts;
+
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.platform.postgres.ServerIdentity;
 import java.math.BigDecimal;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -37,10 +42,20 @@ public class OutboxStore {
   public record Acknowledged(OutboxEvent event, TopicPartition partition, long offset) {}
 
   /**
+   * A warning of an order.
+   *
+   * @param number its number, from 1
+   * @param leadTime how long before the deadline it is
+   * @param publication when and where it was published; null if it was not
+   */
+  public record Warning(
+      int number, Duration leadTime, Instant writtenAt, @Nullable Publication publication) {}
+
+  /**
    * A position in the outbox.
    *
    * @param orderRow the row of an order of the shard
-   * @param paymentId the payment of a conflict; empty for a cancellation
+   * @param paymentId as in the event's key
    */
   public record Position(int shard, long orderRow, String paymentId) {
 
@@ -69,7 +84,9 @@ public class OutboxStore {
   private static final String FIND =
       """
       select
-        o.order_row, o.payment_id, o.shard, o.paid_at, o.written_at, o.held_until, %s, %s as server
+        o.order_row, o.payment_id, o.shard, o.paid_at, o.written_at, o.held_until, %s, %s as server,
+        w.number as warning, d.leads[w.number] as lead_seconds,
+        w.number is not null and (d.state <> 'PENDING' or d.deadline <= clock_timestamp()) as is_over
       from (
         select order_row, payment_id, shard, paid_at, written_at, held_until from outbox
         where published_at is null and shard = any(:shards::int[])
@@ -83,9 +100,18 @@ public class OutboxStore {
         -- Looked up for each of these few events, instead of joined.
         offset 0
       ) d on true
+      cross join lateral (select %s as number) w
       order by o.shard, o.order_row, o.payment_id
       """
-          .formatted(OutboxRows.OF_ORDER, ServerIdentity.SQL);
+          .formatted(OutboxRows.OF_ORDER, ServerIdentity.SQL, OutboxRows.WARNING);
+
+  // Warnings that were not published before their orders were decided or due.
+  private static final String DELETE =
+      """
+      delete from outbox o
+      using unnest(:orderRows::bigint[], :paymentIds::text[]) as w(order_row, payment_id)
+      where o.order_row = w.order_row and o.payment_id = w.payment_id and o.published_at is null
+      """;
 
   // By the order's id as well, because a Postgres that has lost commits gives an order's row to
   // another order. Each row is looked up, even where Postgres expects an empty outbox.
@@ -127,6 +153,18 @@ public class OutboxStore {
         and payment_id = '' and published_at is not null
       """;
 
+  private static final String WARNINGS =
+      """
+      select w.number as warning, d.leads[w.number] as lead_seconds, o.written_at, o.published_at,
+        o.record_partition, o.record_offset
+      from order_deadline d
+      join outbox o on o.order_row = d.id
+      cross join lateral (select %s as number) w
+      where d.order_id = :orderId and w.number is not null
+      order by w.number
+      """
+          .formatted(OutboxRows.WARNING);
+
   private static final Logger log = LoggerFactory.getLogger(OutboxStore.class);
 
   private final JdbcClient client;
@@ -137,26 +175,36 @@ public class OutboxStore {
 
   /**
    * Returns at most {@code limit} events of those shards that are not published, by position;
-   * O(limit) by indexes.
+   * O(limit) by indexes. Warnings that are over are deleted instead.
    *
    * @param after the position of the event before the first one
    * @param olderThanSeconds the age of the youngest one
    */
   public Found findUnpublished(
       Set<Integer> shards, Position after, double olderThanSeconds, int limit) {
-    return Objects.requireNonNull(
-        client
-            .sql(FIND)
-            .param("shards", shards.stream().mapToInt(Integer::intValue).toArray())
-            .param("shard", after.shard())
-            .param("orderRow", after.orderRow())
-            .param("paymentId", after.paymentId())
-            .param("olderThanSeconds", olderThanSeconds)
-            .param("limit", limit)
-            .query((ResultSetExtractor<Found>) rows -> page(rows, limit)));
+    List<Position> over = new ArrayList<>();
+    Found found =
+        Objects.requireNonNull(
+            client
+                .sql(FIND)
+                .param("shards", shards.stream().mapToInt(Integer::intValue).toArray())
+                .param("shard", after.shard())
+                .param("orderRow", after.orderRow())
+                .param("paymentId", after.paymentId())
+                .param("olderThanSeconds", olderThanSeconds)
+                .param("limit", limit)
+                .query((ResultSetExtractor<Found>) rows -> page(rows, limit, over)));
+    if (!over.isEmpty()) {
+      client
+          .sql(DELETE)
+          .param("orderRows", over.stream().mapToLong(Position::orderRow).toArray())
+          .param("paymentIds", texts(over, Position::paymentId))
+          .update();
+    }
+    return found;
   }
 
-  private static Found page(ResultSet rows, int limit) throws SQLException {
+  private static Found page(ResultSet rows, int limit, List<Position> over) throws SQLException {
     List<OutboxEvent> events = new ArrayList<>();
     Position end = null;
     String server = "";
@@ -171,6 +219,8 @@ public class OutboxStore {
             "The outbox contains an event of order row {}, which somebody has deleted; it cannot be"
                 + " published",
             end.orderRow());
+      } else if (rows.getBoolean("is_over")) {
+        over.add(end);
       } else {
         events.add(OutboxRows.event(rows, read));
       }
@@ -201,6 +251,21 @@ public class OutboxStore {
               amounts.put(row.getString("currency"), row.getBigDecimal("amount"));
             });
     return amounts;
+  }
+
+  /** Returns the warnings of an order that were written, by number. */
+  public List<Warning> warnings(String orderId) {
+    return client
+        .sql(WARNINGS)
+        .param("orderId", orderId)
+        .query(
+            (row, number) ->
+                new Warning(
+                    row.getInt("warning"),
+                    Duration.ofSeconds(row.getLong("lead_seconds")),
+                    requiredInstant(row, "written_at"),
+                    Publication.of(row)))
+        .list();
   }
 
   /** Returns when and where the order's cancellation was published; empty if it was not. */

@@ -131,17 +131,18 @@ public class PaymentConflicts {
   private static final String OF_ORDER =
       """
       select payment_id, paid_at, written_at, published_at, record_partition, record_offset
-      from outbox
-      where order_row = (select id from order_deadline where order_id = ?) and payment_id <> ''
+      from outbox o
+      where order_row = (select id from order_deadline where order_id = ?) and %s
       order by written_at, payment_id
-      """;
+      """
+          .formatted(OutboxRows.IS_CONFLICT);
 
   private static final String PAGE =
       """
       select c.*, d.order_id, d.state, d.amount, d.currency, d.deadline, d.decided_at
       from (
-        select order_row, payment_id, paid_at, written_at, published_at from outbox
-        where payment_id <> '' and (written_at, order_row, payment_id)
+        select order_row, payment_id, paid_at, written_at, published_at from outbox o
+        where %s and (written_at, order_row, payment_id)
           < (:detectedAt, (select id from order_deadline where order_id = :orderId), :paymentId)
         order by written_at desc, order_row desc, payment_id desc
         limit :limit
@@ -154,7 +155,8 @@ public class PaymentConflicts {
         offset 0
       ) d
       order by c.written_at desc, c.order_row desc, c.payment_id desc
-      """;
+      """
+          .formatted(OutboxRows.IS_CONFLICT);
 
   private final JdbcClient client;
 

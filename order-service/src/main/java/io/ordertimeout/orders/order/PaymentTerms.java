@@ -2,6 +2,7 @@ package io.ordertimeout.orders.order;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,5 +11,19 @@ import org.jspecify.annotations.Nullable;
  * @param deadline its payment deadline, in whole microseconds; null if a policy exempts it
  * @param policy what set the deadline, or exempts the order
  * @param grace how long after its deadline it is not cancelled yet, in whole seconds
+ * @param warnings how long before its deadline warnings are published, in whole seconds, the
+ *     longest first
+ * @param warningsOver how many of these are over already when it is registered
  */
-public record PaymentTerms(@Nullable Instant deadline, String policy, Duration grace) {}
+public record PaymentTerms(
+    @Nullable Instant deadline,
+    String policy,
+    Duration grace,
+    List<Duration> warnings,
+    int warningsOver) {
+
+  /** Terms without a grace and without warnings. */
+  public static PaymentTerms of(@Nullable Instant deadline, String policy) {
+    return new PaymentTerms(deadline, policy, Duration.ZERO, List.of(), 0);
+  }
+}

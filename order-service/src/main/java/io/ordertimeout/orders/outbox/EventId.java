@@ -7,9 +7,9 @@ import java.security.NoSuchAlgorithmException;
 import java.util.UUID;
 
 /**
- * The id of an event, derived from its order and payment, so that it stays the same however often
- * and by whichever instance the event is published: a name-based UUID, version 5 (RFC 9562, section
- * 5.5).
+ * The id of an event, derived from its order and its payment or number, so that it stays the same
+ * however often and by whichever instance the event is published: a name-based UUID, version 5 (RFC
+ * 9562, section 5.5).
  */
 public final class EventId {
 
@@ -22,6 +22,9 @@ public final class EventId {
     if (event instanceof OutboxEvent.PaymentConflict conflict) {
       return ofConflict(event.orderId(), conflict.paymentId());
     }
+    if (event instanceof OutboxEvent.OrderExpiring expiring) {
+      return ofWarning(event.orderId(), expiring.warning());
+    }
     return ofCancellation(event.orderId());
   }
 
@@ -30,14 +33,19 @@ public final class EventId {
     return of("ORDER_CANCELLED", orderId, "");
   }
 
+  /** Derives the id of a warning of an order. */
+  public static UUID ofWarning(String orderId, int warning) {
+    return of("ORDER_EXPIRING", orderId, String.valueOf(warning));
+  }
+
   /** Derives the id of the conflict between an order and a payment. */
   public static UUID ofConflict(String orderId, String paymentId) {
     return of("ORDER_PAYMENT_CONFLICT", orderId, paymentId);
   }
 
-  private static UUID of(String kind, String orderId, String paymentId) {
-    // The length comes first, so that no two pairs of order and payment have the same name.
-    return nameBased(kind + ":" + orderId.length() + ":" + orderId + paymentId);
+  private static UUID of(String kind, String orderId, String subject) {
+    // The length comes first, so that no two pairs of order and subject have the same name.
+    return nameBased(kind + ":" + orderId.length() + ":" + orderId + subject);
   }
 
   private static UUID nameBased(String name) {

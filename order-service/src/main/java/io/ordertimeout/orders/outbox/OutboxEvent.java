@@ -24,12 +24,19 @@ public sealed interface OutboxEvent {
   /**
    * What identifies an event, whichever row contains it.
    *
-   * @param paymentId the payment of a conflict; empty for a cancellation
+   * @param paymentId the payment of a conflict; for a warning, its number behind {@link
+   *     #WARNING_MARK}; empty for a cancellation
    */
   record Key(String orderId, String paymentId) {}
 
+  /** The character with which no id of a payment begins. */
+  String WARNING_MARK = "\u0001";
+
   /** What identifies the event. */
   default Key key() {
+    if (this instanceof OrderExpiring expiring) {
+      return new Key(orderId(), WARNING_MARK + expiring.warning());
+    }
     return new Key(orderId(), this instanceof PaymentConflict conflict ? conflict.paymentId() : "");
   }
 
@@ -73,6 +80,28 @@ public sealed interface OutboxEvent {
     public Instant dueAt(Duration settlementGrace) {
       Instant dueAt = deadline.plus(grace).plus(settlementGrace);
       return heldUntil != null && heldUntil.isAfter(dueAt) ? heldUntil : dueAt;
+    }
+  }
+
+  /**
+   * A warning: the order is cancelled soon unless it is paid.
+   *
+   * @param warning its number, from 1
+   * @param leadTime how long before the deadline it is
+   * @param createdAt when the order was created
+   * @param deadline its payment deadline
+   */
+  record OrderExpiring(
+      Envelope envelope,
+      int warning,
+      Duration leadTime,
+      @Nullable Instant createdAt,
+      Instant deadline)
+      implements OutboxEvent {
+
+    /** Returns when it was to be published. */
+    public Instant dueAt() {
+      return deadline.minus(leadTime);
     }
   }
 

@@ -21,6 +21,9 @@ public final class AvroEvents {
   /** The schema of payment conflicts. */
   public static final Schema CONFLICT = schema("order-payment-conflict");
 
+  /** The schema of warnings. */
+  public static final Schema EXPIRING = schema("order-expiring");
+
   private AvroEvents() {}
 
   private static Schema schema(String name) {
@@ -45,6 +48,7 @@ public final class AvroEvents {
     return switch (schema.getType()) {
       case UNION -> node.isMissingNode() ? null : value(schema.getTypes().get(1), node);
       case LONG -> micros(Instant.parse(node.stringValue()));
+      case INT -> node.intValue();
       case ENUM -> new GenericData.EnumSymbol(schema, node.stringValue());
       default -> node.stringValue();
     };

@@ -6,6 +6,7 @@ import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.outbox.EventId;
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
+import io.ordertimeout.orders.outbox.OutboxEvent.OrderExpiring;
 import io.ordertimeout.orders.outbox.OutboxEvent.PaymentConflict;
 import io.ordertimeout.orders.platform.kafka.TopicSenders;
 import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
@@ -38,6 +39,8 @@ class EventPublisher {
   private final Suspensions suspensions;
   private final Timer lateness;
   private final Timer latenessAfterPause;
+  private final Timer warningLateness;
+  private final Timer warningLatenessAfterPause;
 
   EventPublisher(
       EventSerializer serializer,
@@ -60,6 +63,8 @@ class EventPublisher {
     this.settlementGrace = properties.expiry().settlementGrace();
     this.lateness = lateness(false, meters);
     this.latenessAfterPause = lateness(true, meters);
+    this.warningLateness = warningLateness(false, meters);
+    this.warningLatenessAfterPause = warningLateness(true, meters);
   }
 
   private static Timer lateness(boolean paused, MeterRegistry meters) {
@@ -71,8 +76,19 @@ class EventPublisher {
         .register(meters);
   }
 
+  private static Timer warningLateness(boolean paused, MeterRegistry meters) {
+    return Timer.builder("order.timeout.warning.lateness")
+        .description("Acknowledged publication of a warning minus its time")
+        .tag("paused", String.valueOf(paused))
+        .serviceLevelObjectives(ActivityCounters.LATENESS_BOUNDS.toArray(Duration[]::new))
+        .register(meters);
+  }
+
   /** The topic that the event is published to. */
   String topic(OutboxEvent event) {
+    if (event instanceof OrderExpiring) {
+      return topics.expiring();
+    }
     return event instanceof PaymentConflict ? topics.conflict() : topics.cancelled();
   }
 
@@ -87,7 +103,13 @@ class EventPublisher {
 
   /** All topics that events are published to. */
   List<String> topics() {
-    return List.of(topics.cancelled(), topics.conflict());
+    return topics.outputs();
+  }
+
+  /** Whether the event must not be sent any more: a warning, once the deadline has passed. */
+  boolean isOver(OutboxEvent event) {
+    return event instanceof OrderExpiring expiring
+        && (!topics.haveWarnings() || !clock.now().isBefore(expiring.deadline()));
   }
 
   /**
@@ -135,6 +157,12 @@ class EventPublisher {
   }
 
   private void measure(OutboxEvent event) {
+    if (event instanceof OrderExpiring expiring) {
+      boolean isDelayed =
+          suspensions.mayHaveDelayed(expiring.dueAt(), expiring.envelope().writtenAt());
+      (isDelayed ? warningLatenessAfterPause : warningLateness)
+          .record(Duration.between(expiring.dueAt(), clock.now()));
+    }
     if (event instanceof OrderCancelled cancelled) {
       Instant now = clock.now();
       Instant due = cancelled.dueAt(settlementGrace);

@@ -7,9 +7,11 @@ import io.ordertimeout.orders.outbox.ConflictKind;
 import io.ordertimeout.orders.outbox.EventId;
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
+import io.ordertimeout.orders.outbox.OutboxEvent.OrderExpiring;
 import io.ordertimeout.orders.outbox.OutboxEvent.PaymentConflict;
 import io.ordertimeout.orders.platform.avro.SchemaRegistry;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Objects;
@@ -47,6 +49,15 @@ public class EventSerializer {
       @Nullable Instant deadline,
       @Nullable Instant cancelledAt,
       ConflictKind kind) {}
+
+  @JsonInclude(JsonInclude.Include.NON_NULL)
+  private record ExpiringBody(
+      UUID eventId,
+      String orderId,
+      int warning,
+      Duration leadTime,
+      @Nullable Instant createdAt,
+      Instant deadline) {}
 
   /** A CloudEvent in structured mode. */
   private record Envelope(
@@ -94,6 +105,9 @@ public class EventSerializer {
   }
 
   private Schema schema(String topic) {
+    if (topic.equals(topics.expiring())) {
+      return AvroEvents.EXPIRING;
+    }
     return topic.equals(topics.conflict()) ? AvroEvents.CONFLICT : AvroEvents.CANCELLED;
   }
 
@@ -107,6 +121,14 @@ public class EventSerializer {
           event,
           eventId,
           body(eventId, conflict));
+    }
+    if (event instanceof OrderExpiring expiring) {
+      return record(
+          topics.expiring(),
+          "io.ordertimeout.order-expiring",
+          event,
+          eventId,
+          body(eventId, expiring));
     }
     return record(
         topics.cancelled(),
@@ -124,6 +146,16 @@ public class EventSerializer {
         event.createdAt(),
         event.deadline(),
         event.cancelledAt());
+  }
+
+  private static ExpiringBody body(UUID eventId, OrderExpiring event) {
+    return new ExpiringBody(
+        eventId,
+        event.orderId(),
+        event.warning(),
+        event.leadTime(),
+        event.createdAt(),
+        event.deadline());
   }
 
   private static ConflictBody body(UUID eventId, PaymentConflict event) {

@@ -287,7 +287,9 @@ public class OutboxRelay extends BackgroundLoop {
 
   private void acceptIncoming() {
     for (OutboxEvent event = incoming.poll(); event != null; event = incoming.poll()) {
-      if (!hasRoom(event)) {
+      if (publisher.isOver(event)) {
+        forget(event); // A sweep deletes it.
+      } else if (!hasRoom(event)) {
         forget(event);
         sweep.requestSoon();
       } else {
@@ -323,8 +325,8 @@ public class OutboxRelay extends BackgroundLoop {
     long now = System.nanoTime();
     for (Target target : targets) {
       OutboxEvent probe = target.probe();
-      if (probe != null && !shards.contains(probe.shard())) {
-        forget(target.removeProbe()); // Somebody else publishes it.
+      if (probe != null && (!shards.contains(probe.shard()) || publisher.isOver(probe))) {
+        forget(target.removeProbe()); // Somebody else publishes it, or nobody has to.
       }
       OutboxEvent due = targets.takeProbe(target, now);
       if (due != null) {
@@ -475,6 +477,9 @@ public class OutboxRelay extends BackgroundLoop {
         reportFound(found);
         sweep.continueSoonAfter(accepted);
         return;
+      }
+      if (publisher.isOver(event)) {
+        continue;
       }
       leftBehind.found(event);
       accepted = Position.of(event);

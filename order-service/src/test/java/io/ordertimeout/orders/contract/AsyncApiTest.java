@@ -24,6 +24,9 @@ class AsyncApiTest {
   /** Not read by default. */
   private static final String ATTEMPTS = "order-payment-attempt";
 
+  /** Not published by default. */
+  private static final String EXPIRING = "order-expiring";
+
   private final JsonNode document = EventSchema.document("asyncapi.json");
 
   @Test
@@ -31,7 +34,7 @@ class AsyncApiTest {
     assertThat(channels("receive"))
         .containsExactlyInAnyOrder(TOPICS.created(), TOPICS.paid(), TOPICS.closed(), ATTEMPTS);
     assertThat(channels("send"))
-        .containsExactlyInAnyOrder(TOPICS.cancelled(), TOPICS.conflict(), "{topic}.dlt");
+        .containsExactlyInAnyOrder(TOPICS.cancelled(), TOPICS.conflict(), EXPIRING, "{topic}.dlt");
     assertThat(document.at("/channels/deadLetters/parameters/topic/enum").values())
         .extracting(JsonNode::asString)
         .containsExactlyInAnyOrder(TOPICS.created(), TOPICS.paid(), TOPICS.closed(), ATTEMPTS);
@@ -77,6 +80,7 @@ class AsyncApiTest {
             "orderPaid",
             "orderClosed",
             "orderPaymentAttempt",
+            "orderExpiring",
             "orderCancelled",
             "orderPaymentConflict")) {
       JsonNode channel = document.at("/channels/" + name);
@@ -94,6 +98,7 @@ class AsyncApiTest {
             TOPICS.paid(),
             TOPICS.closed(),
             ATTEMPTS,
+            EXPIRING,
             TOPICS.cancelled(),
             TOPICS.conflict())) {
       EventSchema schema = EventSchema.of(topic);

@@ -68,7 +68,7 @@ class KeptContractsTest {
     return switch (name) {
       case "openapi.json" -> ContractBreaks.ofOpenApi(older, newer);
       case "asyncapi.json" -> ContractBreaks.ofAsyncApi(older, newer);
-      case "order-cancelled.avsc", "order-payment-conflict.avsc" ->
+      case "order-cancelled.avsc", "order-payment-conflict.avsc", "order-expiring.avsc" ->
           breaksOfAvro(avro(older), avro(newer));
       default ->
           ContractBreaks.ofSchema(

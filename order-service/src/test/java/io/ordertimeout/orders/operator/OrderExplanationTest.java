@@ -356,6 +356,7 @@ class OrderExplanationTest {
         conflicts,
         withoutEffect,
         List.of(),
+        List.of(),
         publishedAt == null ? null : new Publication(publishedAt, 1, 7L));
   }
 

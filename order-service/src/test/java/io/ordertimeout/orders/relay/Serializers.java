@@ -22,13 +22,16 @@ public final class Serializers {
               new Binder(
                       new MapConfigurationPropertySource(
                           Map.of(
+                              "order-timeout.topics.expiring",
+                              "order-expiring",
                               "order-timeout.outbox.format",
                               format,
                               "order-timeout.schema-registry.url",
                               registry.url())))
                   .bindOrCreate("order-timeout", OrderTimeoutProperties.class),
               registry.client(Map.of()));
-      for (String topic : new String[] {"order-cancelled", "order-payment-conflict"}) {
+      for (String topic :
+          new String[] {"order-cancelled", "order-payment-conflict", "order-expiring"}) {
         registry.answer(200, "/subjects/" + topic + "-value/versions", Map.of("id", SCHEMA_ID));
         serializer.prepare(topic).join();
       }

@@ -349,7 +349,7 @@ public final class EventDecoder {
     if (kind == EventKind.PAID) {
       // Records that state the same time tell of the same payment, as an updated row does.
       String defaultId = stated == null ? origin.toString() : "paid-at-" + stated;
-      String paymentId = fields.textOrElse(names.paymentId(), MAX_PAYMENT_ID, defaultId);
+      String paymentId = fields.paymentIdOrElse(names.paymentId(), MAX_PAYMENT_ID, defaultId);
       event = new OrderSettled.Paid(orderId, record.partition(), recordedAt, paymentId, time);
     } else {
       String reason = fields.textOrNull(names.reason(), MAX_REASON);

@@ -1,6 +1,7 @@
 package io.ordertimeout.orders.intake.decoding;
 
 import io.ordertimeout.orders.order.Amount;
+import io.ordertimeout.orders.outbox.OutboxEvent;
 import java.time.Instant;
 import java.util.Set;
 import java.util.TreeSet;
@@ -30,8 +31,13 @@ final class LenientFields {
     }
   }
 
-  String textOrElse(String field, int maxLength, String replacement) {
+  /** A text that does not begin with the mark of a warning, which is none of a payment. */
+  String paymentIdOrElse(String field, int maxLength, String replacement) {
     String text = textOrNull(field, maxLength);
+    if (text != null && text.startsWith(OutboxEvent.WARNING_MARK)) {
+      replaced.add(field);
+      return replacement;
+    }
     return text == null ? replacement : text;
   }
 

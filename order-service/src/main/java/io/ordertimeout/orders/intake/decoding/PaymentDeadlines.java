@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -64,19 +65,19 @@ final class PaymentDeadlines {
           isPast
               ? Micros.roundUp(payBy)
               : checked(createdAt, Duration.between(createdAt, payBy), "PAY_BY");
-      return terms(deadline, "PAY_BY", policy);
+      return terms(deadline, "PAY_BY", policy, now);
     }
     if (timeout != null) {
-      return terms(checked(createdAt, timeout, "TIMEOUT"), "TIMEOUT", policy);
+      return terms(checked(createdAt, timeout, "TIMEOUT"), "TIMEOUT", policy, now);
     }
     if (policy == null) {
-      return terms(checked(createdAt, defaultTimeout, "DEFAULT"), "DEFAULT", null);
+      return PaymentTerms.of(checked(createdAt, defaultTimeout, "DEFAULT"), "DEFAULT");
     }
     if (policy.exempt()) {
-      return terms(null, policy.name(), policy);
+      return PaymentTerms.of(null, policy.name());
     }
     Duration untilDeadline = Duration.between(createdAt, policy.deadline(createdAt, holidays));
-    return terms(checked(createdAt, untilDeadline, policy.name()), policy.name(), policy);
+    return terms(checked(createdAt, untilDeadline, policy.name()), policy.name(), policy, now);
   }
 
   private @Nullable PaymentPolicy policy(
@@ -92,9 +93,19 @@ final class PaymentDeadlines {
   }
 
   private static PaymentTerms terms(
-      @Nullable Instant deadline, String setBy, @Nullable PaymentPolicy policy) {
-    Duration grace = policy == null ? null : policy.grace();
-    return new PaymentTerms(deadline, setBy, grace == null ? Duration.ZERO : grace);
+      Instant deadline, String setBy, @Nullable PaymentPolicy policy, Instant now) {
+    if (policy == null) {
+      return PaymentTerms.of(deadline, setBy);
+    }
+    List<Duration> warnings = policy.warnings();
+    int over = (int) warnings.stream().filter(lead -> !deadline.minus(lead).isAfter(now)).count();
+    boolean isAnyLeft = over < warnings.size();
+    return new PaymentTerms(
+        deadline,
+        setBy,
+        Objects.requireNonNullElse(policy.grace(), Duration.ZERO),
+        isAnyLeft ? warnings : List.of(),
+        isAnyLeft ? over : 0);
   }
 
   private Instant checked(Instant createdAt, Duration timeout, String policy)

@@ -131,8 +131,7 @@ public class TopicCheck {
   private Set<String> required() {
     Set<String> names = new TreeSet<>(topics.inputs());
     topics.inputs().forEach(input -> names.add(topics.deadLetters(input)));
-    names.add(topics.cancelled());
-    names.add(topics.conflict());
+    names.addAll(topics.outputs());
     return names;
   }
 

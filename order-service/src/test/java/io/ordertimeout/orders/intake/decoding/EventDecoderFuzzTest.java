@@ -382,7 +382,7 @@ class EventDecoderFuzzTest {
         created.orderId(),
         created.shard(),
         created.createdAt(),
-        new PaymentTerms(created.terms().deadline(), policy, created.terms().grace()),
+        PaymentTerms.of(created.terms().deadline(), policy),
         created.channel(),
         created.paymentMethod(),
         created.amount(),

@@ -62,7 +62,7 @@ class EventDecoderTest {
                 "o",
                 3,
                 Instant.parse("2026-05-01T11:59:00Z"),
-                new PaymentTerms(Instant.parse("2026-05-01T11:59:30Z"), "TIMEOUT", Duration.ZERO),
+                PaymentTerms.of(Instant.parse("2026-05-01T11:59:30Z"), "TIMEOUT"),
                 "web",
                 "card",
                 new Amount(new BigDecimal("12.50"), "EUR"),
