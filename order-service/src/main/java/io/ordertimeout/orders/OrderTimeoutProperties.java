@@ -84,6 +84,11 @@ public record OrderTimeoutProperties(
             "the policy '%s' states warnings, so order-timeout.topics.expiring has to be set"
                 .formatted(policy.name()));
       }
+      if (policy.confirm() != null && !topics.haveAttempts()) {
+        throw new IllegalArgumentException(
+            "the policy '%s' states confirm, so order-timeout.topics.attempts has to be set"
+                .formatted(policy.name()));
+      }
     }
     boolean areListed = !intake.types().attempts().isEmpty();
     if (intake.types().areUsed() && areListed != topics.haveAttempts()) {

@@ -41,6 +41,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     told
  * @param warnings how long before its deadline events warn that an order is about to be cancelled,
  *     the longest time first
+ * @param confirm how long after its deadline an order waits, at most, for an order-payment-attempt
+ *     that ends all attempts, which the last warning asks for; it is not cancelled before
+ * @param unconfirmed what becomes of an order for which there was none: park or cancel
  * @param exempt whether the orders have no deadline: they are registered as closed
  */
 public record PaymentPolicy(
@@ -55,10 +58,20 @@ public record PaymentPolicy(
     @DurationMin(seconds = 1) @DurationMax(days = 365) @Nullable Duration grace,
     @Size(max = 10) @DefaultValue
         List<@DurationMin(seconds = 1) @DurationMax(days = 365) Duration> warnings,
+    @DurationMin(seconds = 1) @DurationMax(days = 365) @Nullable Duration confirm,
+    @DefaultValue("park") Unconfirmed unconfirmed,
     @DefaultValue("false") boolean exempt) {
 
   /** Pattern of the codes of currencies that an order can have. */
   public static final String CURRENCY = "[A-Za-z0-9]{1,10}";
+
+  /** What becomes of an order that nobody has confirmed. */
+  public enum Unconfirmed {
+    /** It is parked until an operator releases it. */
+    PARK,
+    /** It is cancelled. */
+    CANCEL
+  }
 
   /**
    * A range of amounts in a currency.
@@ -104,6 +117,7 @@ public record PaymentPolicy(
             || businessDays != null
             || until != null
             || grace != null
+            || confirm != null
             || !warnings.isEmpty();
     if (exempt && isTimed) {
       throw new IllegalArgumentException(
@@ -131,6 +145,14 @@ public record PaymentPolicy(
         throw new IllegalArgumentException(
             "warnings of the policy '%s' are %s: the longest time before the deadline has to be the first"
                 .formatted(name, warnings));
+      }
+    }
+    if (confirm != null) {
+      requireWholeSeconds("confirm", name, confirm);
+      if (warnings.isEmpty()) {
+        throw new IllegalArgumentException(
+            "the policy '%s' states confirm, so it has to state warnings: the last one asks for it"
+                .formatted(name));
       }
     }
     if (grace != null) {

@@ -28,6 +28,10 @@ const REASONS = {
     ' is under way. Unless it ends before, it keeps the order from being cancelled until ',
     timeElement(until), ` (${relativeTime(until, now)}).`,
   ],
+  confirmation: ({ until }, now) => [
+    'The shop has not confirmed that nothing can be paid any more. The order waits for it until ',
+    timeElement(until), ` (${relativeTime(until, now)}).`,
+  ],
   'unowned-shard': ({ shard }) => ['No instance owns ', shardLink(shard), '.'],
   watermark: ({ shard, instance }) => [
     'The payment watermark of ', shardLink(shard), ' has not reached the payment deadline.',

@@ -134,6 +134,18 @@ class OrderTimeoutPropertiesTest {
   }
 
   @Test
+  void aConfirmationRequiresATopicOfAttempts() {
+    assertRefused(
+        List.of(
+            "order-timeout.topics.expiring=order-expiring",
+            "order-timeout.deadline.policies[0].name=p",
+            "order-timeout.deadline.policies[0].timeout=1h",
+            "order-timeout.deadline.policies[0].warnings[0]=2m",
+            "order-timeout.deadline.policies[0].confirm=30m"),
+        "the policy 'p' states confirm, so order-timeout.topics.attempts has to be set");
+  }
+
+  @Test
   void warningsAreAtLeastASecondBeforeTheDeadline() {
     assertRefused(
         List.of(
@@ -312,6 +324,10 @@ class OrderTimeoutPropertiesTest {
         "timeout=1h;warnings[0]=2m;warnings[1]=10m | are [PT2M, PT10M]: the longest time before the deadline has to be the first",
         "timeout=1h;warnings[0]=2m;warnings[1]=2m | are [PT2M, PT2M]: the longest",
         "timeout=1h;warnings[0]=90 | which has no unit",
+        "timeout=1h;confirm=30m | the policy 'p' states confirm, so it has to state warnings: the last",
+        "timeout=1h;warnings[0]=2m;confirm=1500ms | confirm of the policy 'p' is PT1.5S, which is not in",
+        "timeout=1h;unconfirmed=keep | keep",
+        "exempt=true;confirm=30m | the policy 'p' is exempt, so it must not state a time",
         "timeout=1h;warnings[0]=1500ms | warnings of the policy 'p' is PT1.5S, which is not in whole",
         "exempt=true;warnings[0]=2m | the policy 'p' is exempt, so it must not state a time",
         "timeout=1h;business-days=1;until=12:00;zone=UTC | either a timeout or business-days",

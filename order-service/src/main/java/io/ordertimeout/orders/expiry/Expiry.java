@@ -25,6 +25,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -36,6 +37,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Decides due orders: waits until the payment watermark of the shard has passed a batch, has
@@ -63,6 +65,9 @@ public class Expiry implements SmartLifecycle {
   private static final String CONSEQUENCE =
       "due orders could not be decided; they stay pending and are retried";
 
+  private static final String UNCONFIRMED =
+      "nobody has confirmed in time that nothing can be paid any more";
+
   /** Takes orders back into the wheel of their shard. */
   @FunctionalInterface
   public interface Rearm {
@@ -77,6 +82,7 @@ public class Expiry implements SmartLifecycle {
   private final OutboxRelay relay;
   private final DatabaseClock clock;
   private final ParkedOrders parked;
+  private final TransactionTemplate transactions;
   private final ActivityCounters activity;
   private final DecisionDelayMetrics delays;
   private final OrderTraces traces;
@@ -94,6 +100,7 @@ public class Expiry implements SmartLifecycle {
       DueOrderDecision decision,
       ReadBackState readBack,
       ParkedOrders parked,
+      TransactionTemplate transactions,
       ActivityCounters activity,
       DecisionDelayMetrics delays,
       OrderTraces traces,
@@ -109,6 +116,7 @@ public class Expiry implements SmartLifecycle {
     this.relay = relay;
     this.clock = clock;
     this.parked = parked;
+    this.transactions = transactions;
     this.activity = activity;
     this.delays = delays;
     this.traces = traces;
@@ -237,8 +245,38 @@ public class Expiry implements SmartLifecycle {
     relay.publish(events, reflected);
     if (events.size() < ids.length) {
       decision.extend(attempt.shard(), ids);
-      rearm(attempt, decision.leftPending(attempt.shard(), ids), events.isEmpty());
+      List<LeftPending> left = decision.leftPending(attempt.shard(), ids);
+      boolean isAnyHeldNoMore =
+          left.stream().anyMatch(order -> order.isHeldNoMore(attempt.watermark.time()));
+      if (isAnyHeldNoMore && parkUnconfirmed(attempt, ids, reflected)) {
+        left = decision.leftPending(attempt.shard(), ids);
+      }
+      rearm(attempt, left, events.isEmpty());
     }
+  }
+
+  /**
+   * Parks those orders for which no confirmation came in time.
+   *
+   * @return whether there were any
+   */
+  private boolean parkUnconfirmed(Attempt attempt, long[] ids, ReflectedServer reflected) {
+    List<String> orderIds =
+        Objects.requireNonNull(
+            transactions.execute(
+                status -> {
+                  List<String> taken =
+                      decision.takeUnconfirmed(attempt.shard(), ids, attempt.watermark, reflected);
+                  if (!taken.isEmpty()) {
+                    parked.park(taken, attempt.shard(), UNCONFIRMED);
+                  }
+                  return taken;
+                }));
+    if (!orderIds.isEmpty()) {
+      log.warn(
+          "{} orders of shard {} are parked: {}", orderIds.size(), attempt.shard(), UNCONFIRMED);
+    }
+    return !orderIds.isEmpty();
   }
 
   private void park(int shard, long id, String rejection) {
@@ -291,6 +329,9 @@ public class Expiry implements SmartLifecycle {
   }
 
   private static long retryMillis(LeftPending order, long now, long soonMillis) {
+    if (order.stage().toEpochMilli() > now) {
+      return soonMillis; // What keeps it from being cancelled does not matter yet.
+    }
     Instant heldUntil = order.heldUntil();
     long heldMillis = heldUntil == null ? 0 : heldUntil.toEpochMilli() + 1 - now;
     if (heldMillis > 0) {

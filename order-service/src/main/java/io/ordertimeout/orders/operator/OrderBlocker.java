@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
   @JsonSubTypes.Type(value = OrderBlocker.Held.class, name = "held"),
   @JsonSubTypes.Type(value = OrderBlocker.UnownedShard.class, name = "unowned-shard"),
   @JsonSubTypes.Type(value = OrderBlocker.Watermark.class, name = "watermark"),
-  @JsonSubTypes.Type(value = OrderBlocker.PaymentUnderWay.class, name = "payment-under-way")
+  @JsonSubTypes.Type(value = OrderBlocker.PaymentUnderWay.class, name = "payment-under-way"),
+  @JsonSubTypes.Type(value = OrderBlocker.Confirmation.class, name = "confirmation")
 })
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public sealed interface OrderBlocker {
@@ -84,4 +85,11 @@ public sealed interface OrderBlocker {
    * @param until until when it keeps the order from being cancelled, unless it ends before
    */
   record PaymentUnderWay(@Nullable String attemptId, Instant until) implements OrderBlocker {}
+
+  /**
+   * The shop has not confirmed yet that nothing can be paid any more.
+   *
+   * @param until until when the order waits for it
+   */
+  record Confirmation(Instant until) implements OrderBlocker {}
 }

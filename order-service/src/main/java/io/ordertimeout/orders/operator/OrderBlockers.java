@@ -54,6 +54,11 @@ class OrderBlockers {
     if (dueAt.isAfter(now)) {
       blockers.add(new OrderBlocker.PaymentDeadline(dueAt));
     }
+    Duration confirm = order.confirm();
+    if (confirm != null && !attempts.isConfirmed(order.orderId())) {
+      blockers.add(
+          new OrderBlocker.Confirmation(Objects.requireNonNull(order.deadline()).plus(confirm)));
+    }
     attempts
         .underWay(order.orderId(), Objects.requireNonNull(order.deadline()), now)
         .forEach(

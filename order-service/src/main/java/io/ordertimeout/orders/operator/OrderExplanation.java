@@ -87,6 +87,10 @@ final class OrderExplanation {
                 .formatted(held.holdId(), held.shard(), quoted(held.detail())));
       } else if (blocker instanceof OrderBlocker.UnownedShard unowned) {
         add("no instance owns shard " + unowned.shard());
+      } else if (blocker instanceof OrderBlocker.Confirmation confirmation) {
+        add(
+            "waits until %s for a confirmation that nothing can be paid any more"
+                .formatted(time(confirmation.until())));
       } else if (blocker instanceof OrderBlocker.PaymentUnderWay attempt) {
         add(
             "%s is under way, so that it is not cancelled before %s"

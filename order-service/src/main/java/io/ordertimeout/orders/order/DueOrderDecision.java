@@ -42,10 +42,17 @@ public class DueOrderDecision {
    * @param id the row's id
    * @param stage its next stage
    * @param suspended whether a suspension concerns it
-   * @param heldUntil until when payment attempts keep it waiting; null if none does
+   * @param heldUntil until when payment attempts, or the lack of a confirmation, keep it waiting;
+   *     null if nothing does
    */
   public record LeftPending(
-      long id, Instant stage, boolean suspended, @Nullable Instant heldUntil) {}
+      long id, Instant stage, boolean suspended, @Nullable Instant heldUntil) {
+
+    /** Whether it was held until a time that is over. */
+    public boolean isHeldNoMore(Instant now) {
+      return heldUntil != null && !heldUntil.isAfter(now);
+    }
+  }
 
   private static final String PENDING = PendingOrders.GIVEN + " and " + PendingOrders.IS_PENDING;
 
@@ -89,7 +96,7 @@ public class DueOrderDecision {
           where d.deadline - make_interval(secs => l) <= :watermark::timestamptz)
         where d.ctid = any(array(select version from due)) and %s
         returning d.id, d.order_id, d.shard, d.created_at, d.deadline, d.leads, d.warned,
-          d.traceparent, clock_timestamp() as written_at
+          d.confirm_seconds, d.traceparent, clock_timestamp() as written_at
       )%s
       """
           .formatted(
@@ -135,6 +142,7 @@ public class DueOrderDecision {
   private final String cancel;
   private final String leftPending;
   private final String imminent;
+  private final String takeUnconfirmed;
 
   DueOrderDecision(
       JdbcClient client,
@@ -148,6 +156,7 @@ public class DueOrderDecision {
     this.cancel = cancel(attempts);
     this.leftPending = leftPending(attempts);
     this.imminent = imminent(attempts);
+    this.takeUnconfirmed = takeUnconfirmed(attempts);
   }
 
   // A row that a payment is just writing is skipped instead of waited for, so that this statement
@@ -157,7 +166,7 @@ public class DueOrderDecision {
         with due as (
           select ctid as version from order_deadline d
           where d.deadline + %s <= least(:watermark::timestamptz, clock_timestamp())
-            and %s%s
+            and %s%s%s
           order by id
           for update skip locked
         ), cancelled as (
@@ -172,6 +181,7 @@ public class DueOrderDecision {
             NextStage.GRACE,
             MAY_BE_DECIDED,
             attempts.andNoneUnderWay(":watermark::timestamptz"),
+            attempts.andConfirmed(),
             PendingOrders.IS_PENDING,
             NextStage.COLUMNS,
             attempts.wasHeldUntil(),
@@ -181,9 +191,32 @@ public class DueOrderDecision {
   private static String imminent(PaymentAttempts attempts) {
     return """
         select count(*) from order_deadline d
-        where %s and d.deadline + %s <= :watermark::timestamptz%s
+        where %s and d.deadline + %s <= :watermark::timestamptz%s%s
         """
-        .formatted(PENDING, NextStage.GRACE, attempts.andNoneUnderWay(":watermark::timestamptz"));
+        .formatted(
+            PENDING,
+            NextStage.GRACE,
+            attempts.andNoneUnderWay(":watermark::timestamptz"),
+            attempts.andConfirmed());
+  }
+
+  private static String takeUnconfirmed(PaymentAttempts attempts) {
+    return """
+        with due as (
+          select ctid as version from order_deadline d
+          where %s and d.cancel_unconfirmed is not true%s%s
+          order by id
+          for update skip locked
+        )
+        update order_deadline d set confirm_seconds = null
+        where d.ctid = any(array(select version from due)) and %s
+        returning order_id
+        """
+        .formatted(
+            MAY_BE_DECIDED,
+            attempts.andUnconfirmed(":watermark::timestamptz"),
+            attempts.andNoneUnderWay(":watermark::timestamptz"),
+            PendingOrders.IS_PENDING);
   }
 
   private static String leftPending(PaymentAttempts attempts) {
@@ -270,6 +303,16 @@ public class DueOrderDecision {
         .param("watermark", parameter(watermark.time()))
         .query(Integer.class)
         .single();
+  }
+
+  /**
+   * Has those of the orders wait for no confirmation any more for which none came in time, and that
+   * are not cancelled without one; returns their ids. They have to be parked in the same
+   * transaction.
+   */
+  public List<String> takeUnconfirmed(
+      int shard, long[] ids, Watermark watermark, ReflectedServer reflected) {
+    return decision(takeUnconfirmed, shard, ids, watermark, reflected).query(String.class).list();
   }
 
   /** Extends the deadlines of those of the orders that were open during an interruption since. */

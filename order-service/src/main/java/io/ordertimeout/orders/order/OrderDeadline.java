@@ -30,6 +30,7 @@ public class OrderDeadline {
   private @Nullable Instant createdAt;
   private @Nullable Instant deadline;
   private @Nullable Integer graceSeconds;
+  private @Nullable Integer confirmSeconds;
   private @Nullable String policy;
   private @Nullable String channel;
   private @Nullable String paymentMethod;
@@ -62,6 +63,7 @@ public class OrderDeadline {
         createdAt,
         deadline,
         graceSeconds == null ? null : Duration.ofSeconds(graceSeconds),
+        confirmSeconds == null ? null : Duration.ofSeconds(confirmSeconds),
         policy,
         channel,
         paymentMethod,

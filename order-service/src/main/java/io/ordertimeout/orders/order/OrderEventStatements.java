@@ -80,21 +80,25 @@ class OrderEventStatements {
   private static final String REGISTER =
       """
       insert into order_deadline as d (
-        order_id, shard, state, created_at, deadline, grace_seconds, leads, warned, policy, channel,
+        order_id, shard, state, created_at, deadline, grace_seconds, leads, warned, confirm_seconds,
+        cancel_unconfirmed, policy, channel,
         payment_method, amount, currency, traceparent, decided_at, decided_by)
       select
         d.order_id, d.shard, case when s.stale or d.exempt then 'CLOSED' else 'PENDING' end,
-        d.created_at, d.deadline, d.grace_seconds, d.leads, d.warned, d.policy, d.channel, d.payment_method, d.amount,
+        d.created_at, d.deadline, d.grace_seconds, d.leads, d.warned, d.confirm_seconds,
+        d.cancel_unconfirmed, d.policy, d.channel, d.payment_method, d.amount,
         d.currency, d.traceparent, case when s.stale or d.exempt then clock_timestamp() end,
         case when s.stale then 'STALE' end
       from (
         select i.*, i.leads_text::int[] as leads, i.deadline is null as exempt from unnest(
           :orderIds::text[], :shards::int[], :createdAts::timestamptz[],
-          :deadlines::timestamptz[], :graces::int[], :leads::text[], :warned::int[],
+          :deadlines::timestamptz[], :graces::int[], :leads::text[], :warned::int[], :confirms::int[],
+          :cancelUnconfirmed::boolean[],
           :policies::text[], :channels::text[],
           :paymentMethods::text[], :amounts::numeric[], :currencies::text[],
           :traceparents::text[])
-          as i(order_id, shard, created_at, deadline, grace_seconds, leads_text, warned, policy, channel,
+          as i(order_id, shard, created_at, deadline, grace_seconds, leads_text, warned, confirm_seconds,
+            cancel_unconfirmed, policy, channel,
             payment_method, amount, currency, traceparent)
       ) d
       cross join lateral (
@@ -116,6 +120,8 @@ class OrderEventStatements {
         grace_seconds = excluded.grace_seconds,
         leads = excluded.leads,
         warned = excluded.warned,
+        confirm_seconds = excluded.confirm_seconds,
+        cancel_unconfirmed = excluded.cancel_unconfirmed,
         policy = excluded.policy,
         channel = excluded.channel,
         payment_method = excluded.payment_method,
@@ -190,6 +196,8 @@ class OrderEventStatements {
         .param("graces", texts(orders, o -> seconds(o.terms().grace())))
         .param("leads", texts(orders, o -> leads(o.terms())))
         .param("warned", texts(orders, o -> positive(o.terms().warningsOver())))
+        .param("confirms", texts(orders, o -> seconds(o.terms().confirm())))
+        .param("cancelUnconfirmed", texts(orders, o -> o.terms().cancelUnconfirmed() ? true : null))
         .param("policies", texts(orders, o -> o.terms().policy()))
         .param("channels", texts(orders, OrderCreated::channel))
         .param("paymentMethods", texts(orders, OrderCreated::paymentMethod))
@@ -250,8 +258,8 @@ class OrderEventStatements {
   }
 
   /** A number of seconds; null for none, which takes no space in a row. */
-  private static @Nullable Long seconds(Duration length) {
-    return length.isZero() ? null : length.toSeconds();
+  private static @Nullable Long seconds(@Nullable Duration length) {
+    return length == null || length.isZero() ? null : length.toSeconds();
   }
 
   /** The times before the deadline as an array in Postgres's notation; null for none. */

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param deadline its payment deadline; null while its creation is not known, or if a policy
  *     exempts it
  * @param grace how long after its deadline its policy keeps it from being cancelled, if at all
+ * @param confirm how long after its deadline it waits for a confirmation that nothing can be paid
+ *     any more, if at all
  * @param policy what set the deadline: the order (PAY_BY, TIMEOUT) or the name of a policy
  * @param channel its sales channel, if stated
  * @param paymentMethod its payment method, if stated
@@ -30,6 +32,7 @@ public record OrderView(
     @Nullable Instant createdAt,
     @Nullable Instant deadline,
     @Nullable Duration grace,
+    @Nullable Duration confirm,
     @Nullable String policy,
     @Nullable String channel,
     @Nullable String paymentMethod,

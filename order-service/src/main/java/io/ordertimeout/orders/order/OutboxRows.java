@@ -65,7 +65,10 @@ final class OutboxRows {
       )
       select
         id as order_row, order_id, shard, created_at, deadline, warned as warning,
-        leads[warned] as lead_seconds, traceparent, written_at
+        leads[warned] as lead_seconds,
+        case when warned = cardinality(leads)
+          then deadline + make_interval(secs => confirm_seconds) end as confirm_by,
+        traceparent, written_at
       from warned
       where deadline > written_at
       """
@@ -107,7 +110,8 @@ final class OutboxRows {
         row.getInt("warning"),
         Duration.ofSeconds(row.getLong("lead_seconds")),
         instant(row, "created_at"),
-        requiredInstant(row, "deadline"));
+        requiredInstant(row, "deadline"),
+        instant(row, "confirm_by"));
   }
 
   private static Envelope envelope(ResultSet row) throws SQLException {

@@ -86,6 +86,8 @@ public class OutboxStore {
       select
         o.order_row, o.payment_id, o.shard, o.paid_at, o.written_at, o.held_until, %s, %s as server,
         w.number as warning, d.leads[w.number] as lead_seconds,
+        case when w.number = cardinality(d.leads)
+          then d.deadline + make_interval(secs => d.confirm_seconds) end as confirm_by,
         w.number is not null and (d.state <> 'PENDING' or d.deadline <= clock_timestamp()) as is_over
       from (
         select order_row, payment_id, shard, paid_at, written_at, held_until from outbox

@@ -136,7 +136,7 @@ public class PastDueOrders {
   private static String window(String direction) {
     return """
     (
-      select o.order_id, o.shard, o.channel, o.created_at, o.deadline, o.grace_seconds,
+      select o.order_id, o.shard, o.channel, o.created_at, o.deadline, o.grace_seconds, o.confirm_seconds,
         o.currency, o.amount
       from order_deadline o
       where o.shard = s.shard and o.state = 'PENDING' and o.deadline < now()

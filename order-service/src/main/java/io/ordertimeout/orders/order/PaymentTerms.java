@@ -14,16 +14,21 @@ import org.jspecify.annotations.Nullable;
  * @param warnings how long before its deadline warnings are published, in whole seconds, the
  *     longest first
  * @param warningsOver how many of these are over already when it is registered
+ * @param confirm how long after its deadline it waits for a confirmation, in whole seconds; null if
+ *     it need not
+ * @param cancelUnconfirmed whether it is cancelled without one, instead of parked
  */
 public record PaymentTerms(
     @Nullable Instant deadline,
     String policy,
     Duration grace,
     List<Duration> warnings,
-    int warningsOver) {
+    int warningsOver,
+    @Nullable Duration confirm,
+    boolean cancelUnconfirmed) {
 
-  /** Terms without a grace and without warnings. */
+  /** Terms without a grace, warnings and confirmation. */
   public static PaymentTerms of(@Nullable Instant deadline, String policy) {
-    return new PaymentTerms(deadline, policy, Duration.ZERO, List.of(), 0);
+    return new PaymentTerms(deadline, policy, Duration.ZERO, List.of(), 0, null, false);
   }
 }

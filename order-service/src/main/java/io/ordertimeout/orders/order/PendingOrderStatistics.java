@@ -78,7 +78,7 @@ public class PendingOrderStatistics {
   private static String window(String direction) {
     return """
     (
-      select o.order_id, o.shard, o.channel, o.deadline, o.grace_seconds from order_deadline o
+      select o.order_id, o.shard, o.channel, o.deadline, o.grace_seconds, o.confirm_seconds from order_deadline o
       where o.shard = s.shard and o.state = 'PENDING'
         and o.deadline < now() - make_interval(secs => :seconds)
       order by o.deadline %s, o.id %s

@@ -90,13 +90,16 @@ public sealed interface OutboxEvent {
    * @param leadTime how long before the deadline it is
    * @param createdAt when the order was created
    * @param deadline its payment deadline
+   * @param confirmBy until when the order waits for a confirmation that nothing can be paid any
+   *     more; null if it does not, or if another warning follows
    */
   record OrderExpiring(
       Envelope envelope,
       int warning,
       Duration leadTime,
       @Nullable Instant createdAt,
-      Instant deadline)
+      Instant deadline,
+      @Nullable Instant confirmBy)
       implements OutboxEvent {
 
     /** Returns when it was to be published. */

@@ -57,7 +57,8 @@ public class EventSerializer {
       int warning,
       Duration leadTime,
       @Nullable Instant createdAt,
-      Instant deadline) {}
+      Instant deadline,
+      @Nullable Instant confirmBy) {}
 
   /** A CloudEvent in structured mode. */
   private record Envelope(
@@ -155,7 +156,8 @@ public class EventSerializer {
         event.warning(),
         event.leadTime(),
         event.createdAt(),
-        event.deadline());
+        event.deadline(),
+        event.confirmBy());
   }
 
   private static ConflictBody body(UUID eventId, PaymentConflict event) {

@@ -54,6 +54,21 @@ public class PaymentAttempts {
   private static final String WAS_HELD_UNTIL =
       "least(a.until, a.ended_at, d.deadline + make_interval(secs => :capSeconds))";
 
+  /** SQL condition: the shop has confirmed that nothing can be paid any more. */
+  private static final String CONFIRMED =
+      """
+      exists (
+        select from payment_attempt a
+        where a.order_id = d.order_id and a.attempt_id = '' and a.ended_at is not null
+        offset 0)""";
+
+  /** SQL expression: until when the order {@code d} waits for a confirmation; null if not. */
+  private static final String CONFIRM_BY =
+      """
+      case when d.confirm_seconds is not null and not %s
+        then d.deadline + make_interval(secs => d.confirm_seconds) end"""
+          .formatted(CONFIRMED);
+
   private static final String END_ALL =
       """
       update payment_attempt a set ended_at = e.ended_at
@@ -108,15 +123,16 @@ public class PaymentAttempts {
   }
 
   /**
-   * Returns the SQL condition, behind others, that no attempt keeps the order {@code d} waiting at
-   * a time; empty, so that it costs nothing, if there is no topic of attempts. It needs the {@link
-   * #parameters}.
+   * Returns the SQL condition, behind others, that neither an attempt nor the lack of a
+   * confirmation keeps the order {@code d} waiting at a time; empty, so that it costs nothing, if
+   * there is no topic of attempts. It needs the {@link #parameters}.
    *
    * @param time SQL expression of the time
    */
   public String andNoneUnderWay(String time) {
     return areRead
-        ? "\nand not exists (select %s and %s > %s offset 0)".formatted(OPEN, HELD_UNTIL, time)
+        ? "\nand not exists (select %s and %s > %s offset 0)\nand coalesce(%s <= %s, true)"
+            .formatted(OPEN, HELD_UNTIL, time, CONFIRM_BY, time)
         : "";
   }
 
@@ -125,7 +141,9 @@ public class PaymentAttempts {
    * null if none does. It needs the {@link #parameters}.
    */
   public String heldUntil() {
-    return areRead ? "(select max(%s) %s)".formatted(HELD_UNTIL, OPEN) : "null::timestamptz";
+    return areRead
+        ? "greatest((select max(%s) %s), %s)".formatted(HELD_UNTIL, OPEN, CONFIRM_BY)
+        : "null::timestamptz";
   }
 
   /**
@@ -134,9 +152,30 @@ public class PaymentAttempts {
    */
   public String wasHeldUntil() {
     return areRead
-        ? "(select max(%s) from payment_attempt a where a.order_id = d.order_id)"
-            .formatted(WAS_HELD_UNTIL)
+        ? "greatest((select max(%s) from payment_attempt a where a.order_id = d.order_id), %s)"
+            .formatted(WAS_HELD_UNTIL, CONFIRM_BY)
         : "null::timestamptz";
+  }
+
+  /**
+   * Returns the SQL condition, behind others, that the order {@code d} may be cancelled although it
+   * may lack a confirmation; empty if there is no topic of attempts.
+   */
+  public String andConfirmed() {
+    return areRead
+        ? "\nand (d.confirm_seconds is null or d.cancel_unconfirmed or %s)".formatted(CONFIRMED)
+        : "";
+  }
+
+  /**
+   * Returns the SQL condition, behind others, that the confirmation for which the order {@code d}
+   * waits did not come in time; empty if there is no topic of attempts. It needs the {@link
+   * #parameters}.
+   *
+   * @param time SQL expression of the time
+   */
+  public String andUnconfirmed(String time) {
+    return areRead ? "\nand %s <= %s".formatted(CONFIRM_BY, time) : "";
   }
 
   /** Returns the parameters of the conditions and expressions. */
@@ -233,6 +272,12 @@ public class PaymentAttempts {
       }
     }
     return underWay;
+  }
+
+  /** Whether the shop has confirmed that nothing can be paid any more. */
+  public boolean isConfirmed(String orderId) {
+    return of(orderId).stream()
+        .anyMatch(attempt -> attempt.attemptId().isEmpty() && attempt.endedAt() != null);
   }
 
   /** Deletes the attempts of orders, because these are deleted too. */

@@ -35,7 +35,13 @@ final class ContractBreaks {
 
   /** Values of which nobody gets one who has not switched on the feature that it belongs to. */
   private static final Set<String> OF_SWITCHED_ON_FEATURES =
-      Set.of("ATTEMPT", "ATTEMPT_STARTED", "ATTEMPT_ENDED", "WARNED", "payment-under-way");
+      Set.of(
+          "ATTEMPT",
+          "ATTEMPT_STARTED",
+          "ATTEMPT_ENDED",
+          "WARNED",
+          "payment-under-way",
+          "confirmation");
 
   private final JsonNode oldDocument;
   private final JsonNode newDocument;

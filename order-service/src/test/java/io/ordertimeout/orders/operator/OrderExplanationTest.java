@@ -340,8 +340,8 @@ class OrderExplanationTest {
   private OrderFacts facts(OrderState state) {
     OrderView order =
         new OrderView(
-            "order", state, 2, createdAt, deadline, grace, policy, null, null, null, decidedAt,
-            decidedBy, paymentId);
+            "order", state, 2, createdAt, deadline, grace, null, policy, null, null, null,
+            decidedAt, decidedBy, paymentId);
     return new OrderFacts(
         order,
         CREATED,

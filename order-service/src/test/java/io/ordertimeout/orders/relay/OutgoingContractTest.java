@@ -84,8 +84,8 @@ class OutgoingContractTest {
         "order-expiring",
         AvroEvents.EXPIRING,
         List.of(
-            new OrderExpiring(ENVELOPE, 1, Duration.ofMinutes(10), TIME, TIME),
-            new OrderExpiring(ENVELOPE, 2, Duration.ofSeconds(90), null, TIME)));
+            new OrderExpiring(ENVELOPE, 1, Duration.ofMinutes(10), TIME, TIME, TIME),
+            new OrderExpiring(ENVELOPE, 2, Duration.ofSeconds(90), null, TIME, null)));
   }
 
   @Test

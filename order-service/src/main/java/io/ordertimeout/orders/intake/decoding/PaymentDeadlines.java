@@ -2,6 +2,7 @@ package io.ordertimeout.orders.intake.decoding;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.PaymentPolicy;
+import io.ordertimeout.orders.PaymentPolicy.Unconfirmed;
 import io.ordertimeout.orders.order.Amount;
 import io.ordertimeout.orders.order.PaymentTerms;
 import java.math.BigDecimal;
@@ -99,13 +100,19 @@ final class PaymentDeadlines {
     }
     List<Duration> warnings = policy.warnings();
     int over = (int) warnings.stream().filter(lead -> !deadline.minus(lead).isAfter(now)).count();
+    if (policy.confirm() != null) {
+      // The last one is the question; it is asked late rather than not.
+      over = Math.min(over, warnings.size() - 1);
+    }
     boolean isAnyLeft = over < warnings.size();
     return new PaymentTerms(
         deadline,
         setBy,
         Objects.requireNonNullElse(policy.grace(), Duration.ZERO),
         isAnyLeft ? warnings : List.of(),
-        isAnyLeft ? over : 0);
+        isAnyLeft ? over : 0,
+        policy.confirm(),
+        policy.confirm() != null && policy.unconfirmed() == Unconfirmed.CANCEL);
   }
 
   private Instant checked(Instant createdAt, Duration timeout, String policy)
