@@ -12,6 +12,7 @@ import { orderView } from './views/order.js';
 import { ordersView } from './views/orders.js';
 import { overviewView } from './views/overview.js';
 import { pausesView } from './views/pauses.js';
+import { policiesView } from './views/policies.js';
 import { shardsView } from './views/shards.js';
 import { pauseControl } from './views/suspensions.js';
 
@@ -22,6 +23,7 @@ const VIEWS = {
   orders: { label: 'Orders', open: ordersView },
   pauses: { label: 'Pauses', open: pausesView },
   shards: { label: 'Shards', open: shardsView },
+  policies: { label: 'Policies', open: policiesView },
   conflicts: { label: 'Conflicts', open: conflictsView },
   'dead-letters': { label: 'Dead letters', open: deadLettersView },
   audit: { label: 'Audit log', open: auditView },

@@ -2,6 +2,7 @@ package io.ordertimeout.it.contract;
 
 import static io.ordertimeout.it.contract.DocumentedClient.problem;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
 import io.ordertimeout.client.api.DefaultApi;
@@ -30,6 +31,7 @@ import io.ordertimeout.client.model.PauseRequest;
 import io.ordertimeout.client.model.Paused;
 import io.ordertimeout.client.model.PaymentDeadline;
 import io.ordertimeout.client.model.PlacedPause;
+import io.ordertimeout.client.model.Policy;
 import io.ordertimeout.client.model.Problem;
 import io.ordertimeout.client.model.ProblemErrorsInner;
 import io.ordertimeout.client.model.Reason;
@@ -73,6 +75,12 @@ class ApiContractIT {
       scenario.startService(
           Scenario.API_DESCRIPTION,
           "true",
+          "order-timeout.deadline.policies[0].name",
+          "nowhere",
+          "order-timeout.deadline.policies[0].channel",
+          "nowhere",
+          "order-timeout.deadline.policies[0].timeout",
+          "1h",
           "springdoc.api-docs.path",
           "/api/v1/described",
           "springdoc.api-docs.version",
@@ -389,6 +397,13 @@ class ApiContractIT {
   }
 
   private static void observe(DefaultApi api) {
+    assertThat(api.getPolicies(null, null).getData())
+        .extracting(Policy::getName, Policy::getTimeout)
+        .containsExactly(tuple("nowhere", "PT1H"));
+    assertThat(
+            api.getPoliciesPreview(in(Duration.ZERO), "nowhere", "card", BigDecimal.ONE, "EUR")
+                .getPolicy())
+        .isEqualTo("nowhere");
     assertThat(api.getAudit("found-1", null, null).getData())
         .extracting(OperatorAction::getReason)
         .containsExactly(WHY);

@@ -2,6 +2,7 @@ package io.ordertimeout.it.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ordertimeout.it.support.Http;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import java.time.DayOfWeek;
@@ -155,6 +156,49 @@ class PaymentPoliciesIT {
     assertThat(scenario.database().state("paid on account before")).isEqualTo("PAID");
     assertThat(policy("paid on account before")).isEqualTo("invoice");
     assertThat(scenario.database().deadline("paid on account before")).isNull();
+  }
+
+  @Test
+  void theApiShowsThePoliciesInForceAndPreviewsADeadline() {
+    Http viewer = service.http().viewer();
+    JsonNode policies = viewer.get("/api/v1/policies", "limit", "2").assertOk().json();
+    assertThat(policies.at("/data/1/name").asString()).isEqualTo("small-transfer");
+    assertThat(policies.at("/data/1/upTo").asString()).isEqualTo("5000");
+    assertThat(policies.at("/data/1/zone").asString()).isEqualTo("Europe/Berlin");
+    JsonNode rest =
+        viewer.get("/api/v1/policies", "after", policies.path("next").asString()).assertOk().json();
+    assertThat(rest.path("data").values())
+        .extracting(policy -> policy.path("name").asString())
+        .containsExactly("transfer", "invoice");
+    assertThat(rest.path("next").isNull()).isTrue();
+
+    String created = createdAt.toString();
+    JsonNode preview =
+        viewer
+            .get(
+                "/api/v1/policies/preview",
+                "createdAt",
+                created,
+                "paymentMethod",
+                "transfer",
+                "amount",
+                "5000.00",
+                "currency",
+                "EUR")
+            .assertOk()
+            .json();
+    assertThat(preview.path("policy").asString()).isEqualTo("small-transfer");
+    assertThat(Instant.parse(preview.path("deadline").asString()))
+        .isEqualTo(deadline("small transfer"));
+    assertThat(preview.path("dueAt")).isEqualTo(preview.path("deadline"));
+    JsonNode exempt =
+        viewer.get("/api/v1/policies/preview", "paymentMethod", "Invoice").assertOk().json();
+    assertThat(exempt.path("policy").asString()).isEqualTo("invoice");
+    assertThat(exempt.path("deadline").isNull()).isTrue();
+    assertThat(viewer.get("/api/v1/policies/preview", "amount", "5").status()).isEqualTo(400);
+    assertThat(
+            viewer.get("/api/v1/policies/preview", "createdAt", "+12000-01-01T00:00:00Z").status())
+        .isEqualTo(400);
   }
 
   private String policy(String orderId) {
