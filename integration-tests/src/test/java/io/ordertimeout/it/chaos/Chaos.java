@@ -26,7 +26,7 @@ final class Chaos {
 
   private static final Duration PATIENCE = Duration.ofMinutes(5);
 
-  private static final TrafficProfile PROFILE = TrafficProfile.everything();
+  private static final TrafficProfile PROFILE = TrafficProfile.withAttempts();
 
   /** Once the service has caught up, cancellations may still be late for this long. */
   private static final Duration SETTLING = Duration.ofSeconds(5);
@@ -78,7 +78,7 @@ final class Chaos {
     ledger.event(
         "seed %d, %s, %d orders a second; %s".formatted(seed, length, ordersPerSecond, variant));
     try (FaultInjectedPlatform platform = FaultInjectedPlatform.start();
-        Scenario scenario = Scenario.on(platform.direct(), platform.proxied());
+        Scenario scenario = Scenario.withAllTopicsOn(platform.direct(), platform.proxied());
         Fleet fleet = new Fleet(scenario, variant);
         Oracle oracle = Oracle.observe(scenario)) {
       Recovery recovery = new Recovery(scenario, fleet);

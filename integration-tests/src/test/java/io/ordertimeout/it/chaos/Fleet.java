@@ -2,6 +2,7 @@ package io.ordertimeout.it.chaos;
 
 import static org.awaitility.Awaitility.await;
 
+import io.ordertimeout.it.oracle.Oracle;
 import io.ordertimeout.it.support.ChildProcess;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.ServiceProcess;
@@ -23,6 +24,15 @@ final class Fleet implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofMinutes(5);
   private static final List<String> JVM_OPTIONS = List.of("-Xmx192m");
   private static final String REPAIRED = "order_timeout_repaired_total";
+
+  /** Orders in the traffic have two to eight seconds to pay. */
+  private static final List<String> WARNINGS =
+      List.of(
+          "order-timeout.deadline.policies[0].name", "all",
+          "order-timeout.deadline.policies[0].timeout", "1h",
+          "order-timeout.deadline.policies[0].warnings[0]", "4s",
+          "order-timeout.deadline.policies[0].warnings[1]", "1s",
+          "order-timeout.attempts.hold", Oracle.HOLD.toSeconds() + "s");
 
   /** Part of the error that the service logs when it repairs a wheel. */
   private static final String REPAIR = "differed from Postgres in ";
@@ -159,6 +169,7 @@ final class Fleet implements AutoCloseable {
     List<String> settings = new ArrayList<>(variant.settings());
     settings.addAll(
         List.of("spring.kafka.client-id", name, "order-timeout.intake.coordinator-timeout", "15s"));
+    settings.addAll(WARNINGS);
     instances.add(
         new Instance(
             name, scenario.startProcess(name, JVM_OPTIONS, settings.toArray(String[]::new))));

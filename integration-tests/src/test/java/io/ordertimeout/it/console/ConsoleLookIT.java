@@ -68,6 +68,8 @@ class ConsoleLookIT {
           "main tbody tr",
           "shards",
           "main tbody tr",
+          "policies",
+          "main tbody tr",
           "conflicts",
           "main tbody tr",
           "dead-letters",
@@ -75,7 +77,19 @@ class ConsoleLookIT {
           "audit",
           "main tbody tr");
 
-  private final Console console = Console.open();
+  private final Console console =
+      Console.open(
+          "order-timeout.deadline.policies[0].name", "transfer of a small amount",
+          "order-timeout.deadline.policies[0].payment-method", "transfer",
+          "order-timeout.deadline.policies[0].amount.up-to", "5000",
+          "order-timeout.deadline.policies[0].amount.currency", "EUR",
+          "order-timeout.deadline.policies[0].business-days", "3",
+          "order-timeout.deadline.policies[0].until", "23:59",
+          "order-timeout.deadline.policies[0].zone", "America/Argentina/Buenos_Aires",
+          "order-timeout.deadline.policies[0].grace", "1d",
+          "order-timeout.deadline.policies[1].name", "invoice",
+          "order-timeout.deadline.policies[1].payment-method", "invoice",
+          "order-timeout.deadline.policies[1].exempt", "true");
   private final Scenario scenario = console.scenario();
 
   @BeforeAll
@@ -176,6 +190,13 @@ class ConsoleLookIT {
             assertThat(visit.page().locator("[aria-busy]")).hasCount(0);
             check(visit, name(view), look);
           });
+      visit.go("policies");
+      visit.page().getByLabel("Payment method").fill("transfer");
+      visit.page().getByLabel("Amount").fill("12.50");
+      visit.page().getByLabel("Currency").fill("EUR");
+      visit.button("Preview").click();
+      assertThat(visit.page().locator("dl")).containsText("Not cancelled before");
+      check(visit, "policies-preview", look);
       visit.go("dead-letters");
       visit.page().locator("section[aria-label='Dead letters'] tbody a").first().click();
       assertThat(visit.page().locator("pre")).isVisible();
@@ -263,7 +284,16 @@ class ConsoleLookIT {
   private static void assertReadOnly(Visit visit) {
     List<String> buttons =
         visit.page().locator("button").all().stream().map(Locator::textContent).toList();
-    assertThat(List.of("Log out", "Find", "Search", "Filter", "Show more", "Copy", "Export CSV"))
+    assertThat(
+            List.of(
+                "Log out",
+                "Find",
+                "Search",
+                "Filter",
+                "Preview",
+                "Show more",
+                "Copy",
+                "Export CSV"))
         .containsAll(buttons);
   }
 }

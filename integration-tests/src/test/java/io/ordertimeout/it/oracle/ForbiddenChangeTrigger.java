@@ -40,6 +40,9 @@ final class ForbiddenChangeTrigger {
         close_reason,settled_in}'::text[]
               = to_jsonb(new) - '{state,decided_at,decided_by,payment_id,paid_at,closed_at,\
         close_reason,settled_in}'::text[])
+          and not (
+            old.state = 'PENDING' and to_jsonb(old) - 'warned' = to_jsonb(new) - 'warned'
+            and (to_jsonb(new) ->> 'warned')::int > coalesce((to_jsonb(old) ->> 'warned')::int, 0))
           and to_jsonb(old) <> to_jsonb(new))
         execute function oracle_record_change();
         create trigger oracle_deleted after delete on order_deadline for each row

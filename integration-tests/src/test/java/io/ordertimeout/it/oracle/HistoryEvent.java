@@ -1,5 +1,6 @@
 package io.ordertimeout.it.oracle;
 
+import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +43,43 @@ sealed interface HistoryEvent {
    */
   record Doubt(RecordPosition position, Instant appendedAt, Instant visibleBy)
       implements Settling {}
+
+  /**
+   * An event of a payment attempt.
+   *
+   * @param attemptId its id; empty if it states none
+   * @param until until when it is under way unless it ends before; null if it ends
+   */
+  record Attempt(
+      RecordPosition position,
+      Instant appendedAt,
+      Instant visibleBy,
+      String attemptId,
+      @Nullable Instant until)
+      implements HistoryEvent {}
+
+  /**
+   * A published warning.
+   *
+   * @param decidedAt when it was written to the outbox
+   * @param fault what is wrong with its key or headers, or null
+   */
+  record Warning(
+      RecordPosition position,
+      Instant appendedAt,
+      String eventId,
+      int number,
+      Duration leadTime,
+      Instant deadline,
+      Instant decidedAt,
+      @Nullable String fault)
+      implements HistoryEvent {
+
+    /** Before this time, by Postgres's clock, it must not be decided. */
+    Instant time() {
+      return deadline.minus(leadTime);
+    }
+  }
 
   /**
    * A published cancellation.

@@ -1,5 +1,6 @@
 package io.ordertimeout.it.oracle;
 
+import io.ordertimeout.it.oracle.HistoryEvent.Attempt;
 import io.ordertimeout.it.oracle.HistoryEvent.Cancellation;
 import io.ordertimeout.it.oracle.HistoryEvent.Closing;
 import io.ordertimeout.it.oracle.HistoryEvent.Conflict;
@@ -7,6 +8,7 @@ import io.ordertimeout.it.oracle.HistoryEvent.Creation;
 import io.ordertimeout.it.oracle.HistoryEvent.Doubt;
 import io.ordertimeout.it.oracle.HistoryEvent.Payment;
 import io.ordertimeout.it.oracle.HistoryEvent.Settling;
+import io.ordertimeout.it.oracle.HistoryEvent.Warning;
 import io.ordertimeout.it.oracle.Violation.Kind;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -71,6 +73,8 @@ final class Judge {
     judge.decision();
     judge.cancellations();
     judge.conflicts();
+    judge.holds();
+    judge.warnings();
     return judge.violations;
   }
 
@@ -278,6 +282,78 @@ final class Judge {
               conflicts.stream().map(Conflict::eventId));
           conflicts.forEach(this::conflict);
         });
+  }
+
+  /** Checks that no payment was under way that was so in time. */
+  private void holds() {
+    if (creation == null) {
+      return;
+    }
+    for (Cancellation cancelled : order.cancellations()) {
+      Instant at = cancelled.cancelledAt();
+      if (at != null) {
+        order.attempts().stream()
+            .filter(attempt -> certainlyHolds(attempt, creation.deadline(), at))
+            .forEach(
+                attempt ->
+                    broken(
+                        Kind.HELD_YET_CANCELLED,
+                        "cancelled at %s while %s was under way"
+                            .formatted(at, attempt.position())));
+      }
+    }
+  }
+
+  /**
+   * Whether an attempt was certainly visible before the deadline, and certainly neither over nor
+   * ended nor renewed when the order was cancelled.
+   */
+  private boolean certainlyHolds(Attempt attempt, Instant deadline, Instant cancelledAt) {
+    Instant latest = cancelledAt.plus(ClockOffset.ALLOWED_SKEW);
+    return attempt.until() != null
+        && attempt.visibleBy().plus(ClockOffset.ALLOWED_SKEW).isBefore(deadline)
+        && attempt.until().isAfter(latest)
+        && order.attempts().stream()
+            .filter(later -> later.position().offset() > attempt.position().offset())
+            .filter(
+                later ->
+                    later.attemptId().equals(attempt.attemptId())
+                        || (later.until() == null && later.attemptId().isEmpty()))
+            .noneMatch(later -> !later.appendedAt().isAfter(latest));
+  }
+
+  private void warnings() {
+    order.warnings().stream()
+        .collect(Collectors.groupingBy(Warning::number))
+        .forEach(
+            (number, published) ->
+                distinct(
+                    Kind.WARNED_TWICE,
+                    "event id of warning " + number,
+                    published.stream().map(Warning::eventId)));
+    for (Warning warning : order.warnings()) {
+      form(warning.position(), warning.fault());
+      if (creation == null) {
+        broken(Kind.UNEXPLAINED_STATE, "warned without a creation");
+        return;
+      }
+      same("deadline of the warning", warning.deadline(), creation.deadline());
+      if (warning.decidedAt().isBefore(warning.time())) {
+        broken(Kind.WARNED_EARLY, "warned at " + warning.decidedAt());
+      }
+      if (!warning.decidedAt().isBefore(warning.deadline())) {
+        broken(Kind.WARNED_LATE, "warned at " + warning.decidedAt());
+      }
+      order
+          .settlings()
+          .filter(settling -> inTime(settling, warning.time()))
+          .forEach(
+              settling ->
+                  broken(
+                      Kind.WARNED_AFTER_PAYMENT,
+                      "warned at %s although %s was before it"
+                          .formatted(warning.time(), settling.position())));
+    }
   }
 
   private void conflict(Conflict conflict) {

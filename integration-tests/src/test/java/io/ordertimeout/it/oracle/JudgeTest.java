@@ -2,13 +2,16 @@ package io.ordertimeout.it.oracle;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ordertimeout.it.oracle.HistoryEvent.Attempt;
 import io.ordertimeout.it.oracle.HistoryEvent.Cancellation;
 import io.ordertimeout.it.oracle.HistoryEvent.Closing;
 import io.ordertimeout.it.oracle.HistoryEvent.Conflict;
 import io.ordertimeout.it.oracle.HistoryEvent.Creation;
 import io.ordertimeout.it.oracle.HistoryEvent.Doubt;
 import io.ordertimeout.it.oracle.HistoryEvent.Payment;
+import io.ordertimeout.it.oracle.HistoryEvent.Warning;
 import io.ordertimeout.it.oracle.Violation.Kind;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,9 +36,96 @@ class JudgeTest {
   private final List<Doubt> doubts = new ArrayList<>();
   private final List<Cancellation> cancellations = new ArrayList<>();
   private final List<Conflict> conflicts = new ArrayList<>();
+  private final List<Attempt> attempts = new ArrayList<>();
+  private final List<Warning> warnings = new ArrayList<>();
   private @Nullable OrderRow row;
   private boolean parked;
   private int offset;
+
+  @Nested
+  class AttemptsAndWarnings {
+
+    private final Instant afterwards = DECIDED.plusSeconds(9);
+
+    @Test
+    void anOrderWasCancelledWhileItWasBeingPaid() {
+      created();
+      cancelled();
+      attempt(IN_TIME, "a", afterwards);
+      assertBroken(Kind.HELD_YET_CANCELLED);
+    }
+
+    @Test
+    void anAttemptThatMayHaveBeenTooLateHoldsNothing() {
+      created();
+      cancelled();
+      attempt(DEADLINE, "a", afterwards);
+      assertKept();
+    }
+
+    @Test
+    void anAttemptHoldsUntilItEnds() {
+      created();
+      cancelled();
+      attempt(IN_TIME, "a", afterwards);
+      attempt(IN_TIME.plusSeconds(1), "a", null);
+      attempt(IN_TIME, "b", DECIDED);
+      assertKept();
+      attempt(IN_TIME.plusSeconds(2), "c", afterwards);
+      assertBroken(Kind.HELD_YET_CANCELLED);
+      attempt(IN_TIME.plusSeconds(3), "", null);
+      assertKept();
+    }
+
+    @Test
+    void anEndAfterTheCancellationDoesNotExcuseIt() {
+      created();
+      cancelled();
+      attempt(IN_TIME, "a", afterwards);
+      attempt(DECIDED.plusSeconds(5), "a", null);
+      assertBroken(Kind.HELD_YET_CANCELLED);
+    }
+
+    @Test
+    void aWarningMayBeRepeatedUnderTheSameEventId() {
+      created();
+      cancelled();
+      warned("w", 1, DEADLINE.minusSeconds(2));
+      warned("w", 1, DEADLINE.minusSeconds(1));
+      assertKept();
+      warned("v", 1, DEADLINE.minusSeconds(1));
+      assertBroken(Kind.WARNED_TWICE);
+    }
+
+    @Test
+    void aWarningHasItsTime() {
+      created();
+      cancelled();
+      warned("w", 1, DEADLINE.minusSeconds(2).minusNanos(1_000));
+      assertBroken(Kind.WARNED_EARLY);
+      warnings.clear();
+      warned("w", 1, DEADLINE);
+      assertBroken(Kind.WARNED_LATE);
+    }
+
+    @Test
+    void nobodyIsWarnedWhoHasPaidBeforeTheWarning() {
+      created();
+      paid("p1", IN_TIME);
+      row("PAID", IN_TIME, "p1");
+      warned("w", 1, DEADLINE.minusSeconds(1));
+      assertBroken(Kind.WARNED_AFTER_PAYMENT);
+    }
+
+    @Test
+    void whoPaysAfterTheWarningMayBeWarned() {
+      created();
+      paid("p1", DEADLINE.minusSeconds(1));
+      row("PAID", DEADLINE, "p1");
+      warned("w", 1, DEADLINE.minusSeconds(1));
+      assertKept();
+    }
+  }
 
   @Nested
   class KeptPromises {
@@ -804,6 +894,23 @@ class JudgeTest {
     row = new OrderRow(state, CREATED, DEADLINE, decidedAt, paymentId);
   }
 
+  private void attempt(Instant at, String attemptId, @Nullable Instant until) {
+    attempts.add(new Attempt(position("attempt"), at, at, attemptId, until));
+  }
+
+  private void warned(String eventId, int number, Instant decidedAt) {
+    warnings.add(
+        new Warning(
+            position("expiring"),
+            decidedAt,
+            eventId,
+            number,
+            Duration.ofSeconds(2),
+            DEADLINE,
+            decidedAt,
+            null));
+  }
+
   private RecordPosition position(String topic) {
     return new RecordPosition(topic, 0, offset++);
   }
@@ -821,6 +928,8 @@ class JudgeTest {
         List.copyOf(doubts),
         List.copyOf(cancellations),
         List.copyOf(conflicts),
+        List.copyOf(attempts),
+        List.copyOf(warnings),
         row,
         parked);
   }

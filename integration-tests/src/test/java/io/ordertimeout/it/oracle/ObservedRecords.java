@@ -3,12 +3,14 @@ package io.ordertimeout.it.oracle;
 import static io.ordertimeout.it.oracle.DeadLetterJudge.GARBAGE_HEADER;
 import static io.ordertimeout.it.oracle.DeadLetterJudge.header;
 
+import io.ordertimeout.it.oracle.HistoryEvent.Attempt;
 import io.ordertimeout.it.oracle.HistoryEvent.Cancellation;
 import io.ordertimeout.it.oracle.HistoryEvent.Closing;
 import io.ordertimeout.it.oracle.HistoryEvent.Conflict;
 import io.ordertimeout.it.oracle.HistoryEvent.Creation;
 import io.ordertimeout.it.oracle.HistoryEvent.Doubt;
 import io.ordertimeout.it.oracle.HistoryEvent.Payment;
+import io.ordertimeout.it.oracle.HistoryEvent.Warning;
 import io.ordertimeout.it.support.TopicNames;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -40,6 +42,8 @@ final class ObservedRecords {
     final List<Doubt> doubts = new ArrayList<>(0);
     final List<Cancellation> cancellations = new ArrayList<>(1);
     final List<Conflict> conflicts = new ArrayList<>(1);
+    final List<Attempt> attempts = new ArrayList<>(0);
+    final List<Warning> warnings = new ArrayList<>(0);
   }
 
   private final TopicNames topics;
@@ -63,7 +67,18 @@ final class ObservedRecords {
     } else if (header(record, GARBAGE_HEADER) != null) {
       deadLetters.addGarbage(record);
       byte[] key = record.key();
-      if (key != null && !topic.equals(topics.created())) {
+      if (key != null && topic.equals(topics.attempts())) {
+        // One that nobody can end.
+        order(new String(key, StandardCharsets.UTF_8))
+            .attempts
+            .add(
+                new Attempt(
+                    RecordPosition.of(record),
+                    appendedAt(record),
+                    readAt,
+                    RecordPosition.of(record).toString(),
+                    appendedAt(record).plus(Oracle.HOLD)));
+      } else if (key != null && !topic.equals(topics.created())) {
         order(new String(key, StandardCharsets.UTF_8))
             .doubts
             .add(new Doubt(RecordPosition.of(record), appendedAt(record), readAt));
@@ -83,6 +98,10 @@ final class ObservedRecords {
       } else if (topic.equals(topics.cancelled())) {
         order.cancellations.add(cancellation(record, body));
         cancellations++;
+      } else if (topic.equals(topics.attempts())) {
+        order.attempts.add(attempt(record, body, readAt));
+      } else if (topic.equals(topics.expiring())) {
+        order.warnings.add(warning(record, body));
       } else {
         order.conflicts.add(conflict(record, body));
       }
@@ -110,6 +129,29 @@ final class ObservedRecords {
         readAt,
         text(body, "paymentId"),
         Objects.requireNonNullElse(instant(body, "paidAt"), appendedAt(record)));
+  }
+
+  private static Attempt attempt(ConsumerRecord<?, ?> record, JsonNode body, Instant readAt) {
+    return new Attempt(
+        RecordPosition.of(record),
+        appendedAt(record),
+        readAt,
+        text(body, "attemptId"),
+        text(body, "status").equals("ENDED")
+            ? null
+            : Objects.requireNonNull(instant(body, "until"), "the traffic states it"));
+  }
+
+  private static Warning warning(ConsumerRecord<byte @Nullable [], ?> record, JsonNode body) {
+    return new Warning(
+        RecordPosition.of(record),
+        appendedAt(record),
+        text(body, "eventId"),
+        body.path("warning").asInt(0),
+        Duration.parse(text(body, "leadTime")),
+        Objects.requireNonNull(instant(body, "deadline")),
+        Instant.parse(Objects.requireNonNull(header(record, "ce_time"))),
+        fault(record, body, "io.ordertimeout.order-expiring"));
   }
 
   private static Cancellation cancellation(
@@ -243,6 +285,17 @@ final class ObservedRecords {
                       .toList(),
                   List.copyOf(order.cancellations),
                   List.copyOf(order.conflicts),
+                  order.attempts.stream()
+                      .map(
+                          a ->
+                              new Attempt(
+                                  a.position(),
+                                  a.appendedAt(),
+                                  acknowledgements.visibleBy(a.position(), a.visibleBy()),
+                                  a.attemptId(),
+                                  a.until()))
+                      .toList(),
+                  List.copyOf(order.warnings),
                   rows.get(orderId),
                   parked.contains(orderId));
             })

@@ -37,6 +37,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class Oracle implements AutoCloseable {
 
+  /** What services with a topic of payment attempts need as order-timeout.attempts.hold. */
+  public static final Duration HOLD = Duration.ofSeconds(3);
+
   private static final Logger log = LoggerFactory.getLogger(Oracle.class);
   private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
 
@@ -261,6 +264,9 @@ public final class Oracle implements AutoCloseable {
               and starts_with(order_id, ?)
               and not exists (
                 select from parked_order p where p.order_id = order_deadline.order_id)
+              and not exists (
+                select from payment_attempt a where a.order_id = order_deadline.order_id
+                  and a.ended_at is null and a.until > clock_timestamp())
             """,
             by.toMillis() / 1e3,
             orderIdPrefix);

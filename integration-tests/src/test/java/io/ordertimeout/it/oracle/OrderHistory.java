@@ -1,11 +1,13 @@
 package io.ordertimeout.it.oracle;
 
+import io.ordertimeout.it.oracle.HistoryEvent.Attempt;
 import io.ordertimeout.it.oracle.HistoryEvent.Cancellation;
 import io.ordertimeout.it.oracle.HistoryEvent.Closing;
 import io.ordertimeout.it.oracle.HistoryEvent.Conflict;
 import io.ordertimeout.it.oracle.HistoryEvent.Creation;
 import io.ordertimeout.it.oracle.HistoryEvent.Doubt;
 import io.ordertimeout.it.oracle.HistoryEvent.Payment;
+import io.ordertimeout.it.oracle.HistoryEvent.Warning;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -27,8 +29,35 @@ record OrderHistory(
     List<Doubt> doubts,
     List<Cancellation> cancellations,
     List<Conflict> conflicts,
+    List<Attempt> attempts,
+    List<Warning> warnings,
     @Nullable OrderRow row,
     boolean parked) {
+
+  /** The history of an order without payment attempts and warnings. */
+  OrderHistory(
+      String orderId,
+      List<Creation> creations,
+      List<Payment> payments,
+      List<Closing> closures,
+      List<Doubt> doubts,
+      List<Cancellation> cancellations,
+      List<Conflict> conflicts,
+      @Nullable OrderRow row,
+      boolean parked) {
+    this(
+        orderId,
+        creations,
+        payments,
+        closures,
+        doubts,
+        cancellations,
+        conflicts,
+        List.of(),
+        List.of(),
+        row,
+        parked);
+  }
 
   /** The first creation, which counts; later ones are repetitions. */
   @Nullable Creation creation() {
@@ -40,7 +69,8 @@ record OrderHistory(
   }
 
   private Stream<HistoryEvent> events() {
-    return Stream.of(creations, payments, closures, doubts, cancellations, conflicts)
+    return Stream.of(
+            creations, payments, closures, doubts, attempts, warnings, cancellations, conflicts)
         .flatMap(List::stream);
   }
 

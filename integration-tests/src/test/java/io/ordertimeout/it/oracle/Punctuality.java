@@ -37,7 +37,9 @@ final class Punctuality {
   /** Measures an order, if it was cancelled; returns the promise that it breaks, if any. */
   Optional<Violation> add(OrderHistory order) {
     Creation creation = order.creation();
-    if (creation == null || order.cancellations().isEmpty()) {
+    // What is held is not due at its deadline.
+    boolean isHeld = !order.attempts().isEmpty();
+    if (creation == null || order.cancellations().isEmpty() || isHeld) {
       return Optional.empty();
     }
     Cancellation first = order.cancellations().get(0);

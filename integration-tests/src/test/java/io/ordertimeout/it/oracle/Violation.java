@@ -20,6 +20,16 @@ public record Violation(Kind kind, String explanation, String history) {
     CLOSED_YET_CANCELLED,
     /** An order was cancelled although a record before the deadline may have paid or closed it. */
     IN_DOUBT_YET_CANCELLED,
+    /** An order was cancelled while a payment attempt was under way that was in time. */
+    HELD_YET_CANCELLED,
+    /** One warning of an order was published as several events. */
+    WARNED_TWICE,
+    /** A warning was published before its time. */
+    WARNED_EARLY,
+    /** An order was warned although a record before the warning's time may have settled it. */
+    WARNED_AFTER_PAYMENT,
+    /** A warning was decided after the deadline. */
+    WARNED_LATE,
     CONFLICT_MISSING,
     /** One payment raised several conflicts. */
     CONFLICT_TWICE,

@@ -96,11 +96,12 @@ public final class Scenario implements AutoCloseable {
 
   /** A scenario with all topics that the service can use. */
   public static Scenario withAllTopics() {
-    return new Scenario(
-        TestEnvironment.shared(),
-        TestEnvironment.shared(),
-        Prepared.TOPICS_AND_TABLES,
-        TopicNames::all);
+    return withAllTopicsOn(TestEnvironment.shared(), TestEnvironment.shared());
+  }
+
+  /** A scenario with all topics whose services use other addresses than the test. */
+  public static Scenario withAllTopicsOn(TestEnvironment environment, TestEnvironment ofServices) {
+    return new Scenario(environment, ofServices, Prepared.TOPICS_AND_TABLES, TopicNames::all);
   }
 
   /** A scenario that begins without any topics and tables. */

@@ -1,5 +1,6 @@
 package io.ordertimeout.it.support;
 
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -60,14 +61,22 @@ public record TopicNames(
     return inputs().stream().map(TopicNames::deadLetters).toList();
   }
 
+  /**
+   * The settings of a service that uses them; versions without the optional topics accept theirs.
+   */
   public Map<String, String> settings() {
-    return Map.of(
-        "order-timeout.topics.created", created,
-        "order-timeout.topics.paid", paid,
-        "order-timeout.topics.closed", closed,
-        "order-timeout.topics.attempts", attempts,
-        "order-timeout.topics.cancelled", cancelled,
-        "order-timeout.topics.conflict", conflict,
-        "order-timeout.topics.expiring", expiring);
+    Map<String, String> settings = new LinkedHashMap<>();
+    if (!attempts.isEmpty()) {
+      settings.put("order-timeout.topics.attempts", attempts);
+      settings.put("order-timeout.topics.expiring", expiring);
+    }
+    settings.putAll(
+        Map.of(
+            "order-timeout.topics.created", created,
+            "order-timeout.topics.paid", paid,
+            "order-timeout.topics.closed", closed,
+            "order-timeout.topics.cancelled", cancelled,
+            "order-timeout.topics.conflict", conflict));
+    return settings;
   }
 }

@@ -20,6 +20,16 @@ enum OrderFate {
   PAID_IN_TRANSACTION,
   /** Paid in a transaction that is aborted, which is no payment. */
   PAYMENT_ABORTED,
+  /** A payment is under way at the deadline, and succeeds after it. */
+  PAID_SLOWLY,
+  /** A payment is under way, and ends without success before the deadline or after it. */
+  PAYMENT_FAILED,
+  /** A payment is under way, and nobody says that it ends. */
+  PAYMENT_ABANDONED,
+  /** Two payments are under way, of which one ends and the other is renewed. */
+  PAYMENTS_OVERLAP,
+  /** A payment is under way before the creation is published. */
+  ATTEMPTED_BEFORE_CREATED,
   /** Due long after the test. */
   FAR_DEADLINE
 }

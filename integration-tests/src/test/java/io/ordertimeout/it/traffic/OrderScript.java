@@ -59,6 +59,34 @@ final class OrderScript {
         created(createdAt, deadline);
         paid(within(deadline, 1.05, 1.5), "p1");
       }
+      case PAID_SLOWLY -> {
+        created(createdAt, deadline);
+        started(within(deadline, 0.3, 0.9), "a1", deadline.plusSeconds(4));
+        Instant paidAt = deadline.plusMillis(random.nextInt(3_000));
+        paid(paidAt, "p1");
+        ended(paidAt.plusMillis(random.nextInt(100)), "a1");
+      }
+      case PAYMENT_FAILED -> {
+        created(createdAt, deadline);
+        started(within(deadline, 0.1, 0.8), "a1", deadline.plusSeconds(4));
+        ended(within(deadline, 0.8, 1.4), random.nextBoolean() ? "a1" : "");
+      }
+      case PAYMENT_ABANDONED -> {
+        created(createdAt, deadline);
+        started(
+            within(deadline, 0.1, 0.99), "a1", deadline.plusMillis(random.nextInt(-500, 3_000)));
+      }
+      case PAYMENTS_OVERLAP -> {
+        created(createdAt, deadline);
+        started(within(deadline, 0.1, 0.5), "a1", deadline.plusSeconds(2));
+        started(within(deadline, 0.3, 0.7), "a2", deadline.plusSeconds(3));
+        ended(within(deadline, 0.7, 1.1), "a1");
+        started(within(deadline, 0.8, 0.99), "a2", deadline.plusMillis(random.nextInt(4_000)));
+      }
+      case ATTEMPTED_BEFORE_CREATED -> {
+        started(createdAt, "a1", deadline.plusSeconds(2));
+        created(createdAt.plusMillis(random.nextInt(50, 500)), deadline);
+      }
       case NEVER_PAID, FAR_DEADLINE -> created(createdAt, deadline);
       case CLOSED -> {
         created(createdAt, deadline);
@@ -139,6 +167,29 @@ final class OrderScript {
                     at.minusMillis(random.nextInt(60)).truncatedTo(ChronoUnit.MICROS).toString()));
     events.add(paid);
     repeat(paid);
+  }
+
+  private void started(Instant at, String attemptId, Instant until) {
+    events.add(
+        ScheduledEvent.plain(
+            at,
+            Input.ATTEMPT,
+            orderId,
+            Map.of("attemptId", attemptId, "status", "STARTED", "until", until.toString())));
+  }
+
+  /**
+   * @param attemptId empty for all attempts
+   */
+  private void ended(Instant at, String attemptId) {
+    events.add(
+        ScheduledEvent.plain(
+            at,
+            Input.ATTEMPT,
+            orderId,
+            attemptId.isEmpty()
+                ? Map.of("status", "ENDED")
+                : Map.of("attemptId", attemptId, "status", "ENDED")));
   }
 
   private void closed(Instant at) {

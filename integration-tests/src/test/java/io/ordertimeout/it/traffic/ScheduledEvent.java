@@ -20,7 +20,8 @@ record ScheduledEvent(
   enum Input {
     CREATED,
     PAID,
-    CLOSED
+    CLOSED,
+    ATTEMPT
   }
 
   enum Delivery {

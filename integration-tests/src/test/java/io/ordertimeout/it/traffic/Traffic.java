@@ -136,6 +136,7 @@ public final class Traffic implements AutoCloseable {
               case CREATED -> scenario.topics().created();
               case PAID -> scenario.topics().paid();
               case CLOSED -> scenario.topics().closed();
+              case ATTEMPT -> scenario.topics().attempts();
             };
         track(shop.send(topic, event.orderId(), event.fields()));
       }

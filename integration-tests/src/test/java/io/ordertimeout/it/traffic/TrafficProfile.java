@@ -34,7 +34,7 @@ public record TrafficProfile(
     weights = Map.copyOf(weights);
   }
 
-  /** Some of everything that a shop may do. */
+  /** Some of everything that a shop may do whose service has the default settings. */
   public static TrafficProfile everything() {
     Map<OrderFate, Integer> weights = new EnumMap<>(OrderFate.class);
     weights.put(OrderFate.PAID, 30);
@@ -50,6 +50,21 @@ public record TrafficProfile(
     weights.put(OrderFate.PAID_IN_TRANSACTION, 4);
     weights.put(OrderFate.PAYMENT_ABORTED, 2);
     weights.put(OrderFate.FAR_DEADLINE, 1);
+    return of(weights);
+  }
+
+  /** The same, and payments that are under way: for services that read payment attempts. */
+  public static TrafficProfile withAttempts() {
+    Map<OrderFate, Integer> weights = new EnumMap<>(everything().weights);
+    weights.put(OrderFate.PAID_SLOWLY, 8);
+    weights.put(OrderFate.PAYMENT_FAILED, 6);
+    weights.put(OrderFate.PAYMENT_ABANDONED, 5);
+    weights.put(OrderFate.PAYMENTS_OVERLAP, 4);
+    weights.put(OrderFate.ATTEMPTED_BEFORE_CREATED, 2);
+    return of(weights);
+  }
+
+  private static TrafficProfile of(Map<OrderFate, Integer> weights) {
     return new TrafficProfile(
         weights,
         Duration.ofSeconds(2),
