@@ -38,7 +38,7 @@ class FailuresOfLeftShardsIT {
 
   @Test
   void aRebuildThatFailsUntilItsShardLeavesIsForgotten() {
-    errors.fail("select id, deadline from order_deadline d");
+    errors.fail("select d.id, d.deadline, d.grace_seconds");
     try (Service service = scenario.startService(errors.interceptors())) {
       service.awaitOwnedShards(Scenario.PARTITIONS);
       awaitFailing(service, "shard-rebuild");
