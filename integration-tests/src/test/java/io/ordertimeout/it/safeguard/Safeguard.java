@@ -62,8 +62,9 @@ enum Safeguard {
   /** Closes an order as stale only if its deadline passed long before it was created. */
   STALENESS_IN_REGISTRATION(
       "as stale",
-      "d\\.deadline \\+ make_interval\\(.*?\\)\\) \\+ interrupted\\.length\\s*< now\\(\\) - (make_interval\\(secs => \\?\\))",
-      "$1 is not null"),
+      "d\\.deadline \\+ (make_interval\\(secs => \\? \\+ coalesce\\(d\\.grace_seconds, 0\\)\\))"
+          + " \\+ interrupted\\.length\\s*< now\\(\\) - (make_interval\\(secs => \\?\\))",
+      "($1 + $2) is not null"),
   /** Stores the rows of a batch that Postgres accepts although it rejects another one. */
   ISOLATION_OF_REJECTED_ROWS,
   /** Raises a conflict only if the order is cancelled or closed. */
