@@ -62,7 +62,7 @@ class SettledOrdersPurge implements Purgeable {
   private static final String WITHOUT_CREATION =
       """
       select order_id from order_deadline d
-      where deadline is null and created_at is null and decided_at < :before and %s
+      where deadline is null and decided_at < :before and %s
       order by decided_at
       limit :limit
       for update of d skip locked
