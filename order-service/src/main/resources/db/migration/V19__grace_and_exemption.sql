@@ -1,4 +1,4 @@
--- For how long after its deadline, which is told to the customer, an order is not cancelled yet.
+-- The grace period after the deadline, which the customer is not told of.
 alter table order_deadline add column grace_seconds integer;
 
 -- For the purge of orders that a policy exempts: they have a creation, and no deadline.

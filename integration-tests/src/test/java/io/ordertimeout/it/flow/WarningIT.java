@@ -139,6 +139,19 @@ class WarningIT {
   }
 
   @Test
+  void anOrderThatAnOperatorCancelsIsNotWarnedAgainAndKeepsItsHistory() {
+    Service service = scenario.startService(TWO_WARNINGS);
+    service.awaitReady(true);
+    create("cancelled by hand", FIRST.plusSeconds(1));
+    scenario.outcomes().awaitWarnings("cancelled by hand", 1);
+    service.makeDue("cancelled by hand");
+
+    scenario.outcomes().awaitCancelled("cancelled by hand");
+    assertThat(scenario.outcomes().warnings("cancelled by hand")).hasSize(1);
+    assertThat(known(service, "cancelled by hand").path("history").toString()).contains("PT6S");
+  }
+
+  @Test
   void aPausedOrderIsNotWarned() {
     Service service = scenario.startService(TWO_WARNINGS);
     service.awaitReady(true);
@@ -191,9 +204,12 @@ class WarningIT {
   }
 
   private static List<String> history(Service service, String orderId) {
-    JsonNode known = service.http().viewer().get("/api/v1/order", "id", orderId).assertOk().json();
-    return known.path("history").values().stream()
+    return known(service, orderId).path("history").values().stream()
         .map(entry -> entry.path("what").asString())
         .toList();
+  }
+
+  private static JsonNode known(Service service, String orderId) {
+    return service.http().viewer().get("/api/v1/order", "id", orderId).assertOk().json();
   }
 }

@@ -39,8 +39,8 @@ public interface OrderDeadlineRepository extends Repository<OrderDeadline, Strin
   int moveDeadline(String orderId, Instant deadline);
 
   /**
-   * Makes an order due now, without grace, warnings and confirmation, if it is pending; returns the
-   * number of orders.
+   * Makes an order due now, without grace and confirmation, if it is pending; returns the number of
+   * orders.
    */
   @Modifying
   @Query(
@@ -48,7 +48,8 @@ public interface OrderDeadlineRepository extends Repository<OrderDeadline, Strin
       value =
           """
           update order_deadline set
-            deadline = :now, grace_seconds = null, leads = null, confirm_seconds = null, extended_until = clock_timestamp(),
+            deadline = :now, grace_seconds = null, confirm_seconds = null,
+            extended_until = clock_timestamp(),
             latest_deadline = greatest(deadline, latest_deadline)
           where order_id = :orderId and (state = 'PENDING') is true
           """)
