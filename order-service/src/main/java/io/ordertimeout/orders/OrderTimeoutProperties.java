@@ -71,12 +71,13 @@ public record OrderTimeoutProperties(
     }
     if (!topics.areDistinct() && !intake.types().areUsed()) {
       throw new IllegalArgumentException(
-          "order-timeout.topics.created is %s, .paid is %s, .closed is %s%s: they must differ, or order-timeout.intake.types must list the types of their events"
+          "order-timeout.topics.created is %s, .paid is %s, .closed is %s%s%s: they must differ, or order-timeout.intake.types must list the types of their events"
               .formatted(
                   topics.created(),
                   topics.paid(),
                   topics.closed(),
-                  topics.haveAttempts() ? ", .attempts is " + topics.attempts() : ""));
+                  topics.haveAttempts() ? ", .attempts is " + topics.attempts() : "",
+                  topics.haveChanges() ? ", .changed is " + topics.changed() : ""));
     }
     for (PaymentPolicy policy : deadline.policies()) {
       if (!policy.warnings().isEmpty() && !topics.haveWarnings()) {
@@ -90,13 +91,18 @@ public record OrderTimeoutProperties(
                 .formatted(policy.name()));
       }
     }
-    boolean areListed = !intake.types().attempts().isEmpty();
-    if (intake.types().areUsed() && areListed != topics.haveAttempts()) {
+    if (intake.types().areUsed()) {
+      requireBoth("attempts", topics.attempts(), intake.types().attempts());
+      requireBoth("changed", topics.changed(), intake.types().changed());
+    }
+  }
+
+  private static void requireBoth(String name, String topic, Set<String> types) {
+    if (topic.isEmpty() != types.isEmpty()) {
       throw new IllegalArgumentException(
-          "order-timeout.topics.attempts is %s, and order-timeout.intake.types.attempts lists %s: set both, or neither"
+          "order-timeout.topics.%1$s is %2$s, and order-timeout.intake.types.%1$s lists %3$s: set both, or neither"
               .formatted(
-                  topics.haveAttempts() ? topics.attempts() : "not set",
-                  areListed ? intake.types().attempts() : "none"));
+                  name, topic.isEmpty() ? "not set" : topic, types.isEmpty() ? "none" : types));
     }
   }
 
@@ -109,6 +115,8 @@ public record OrderTimeoutProperties(
    * @param closed input topic of orders closed elsewhere; may also be the same
    * @param attempts input topic of payment attempts, which keep their orders from being cancelled;
    *     may also be the same; empty, by default, if there are none
+   * @param changed input topic of changes of pending orders, such as of their deadlines; may also
+   *     be the same; empty, by default, if there are none
    * @param cancelled output topic of cancelled orders
    * @param conflict output topic of payments whose order was already cancelled or closed
    * @param expiring output topic of warnings, which precede cancellations; empty, by default, if
@@ -127,6 +135,7 @@ public record OrderTimeoutProperties(
       @NotBlank @DefaultValue("order-paid") String paid,
       @NotBlank @DefaultValue("order-closed") String closed,
       @DefaultValue("") String attempts,
+      @DefaultValue("") String changed,
       @NotBlank @DefaultValue("order-cancelled") String cancelled,
       @NotBlank @DefaultValue("order-payment-conflict") String conflict,
       @DefaultValue("") String expiring,
@@ -146,7 +155,7 @@ public record OrderTimeoutProperties(
      * watermark covers them.
      */
     public Set<String> settling() {
-      return Stream.of(paid, closed, attempts)
+      return Stream.of(paid, closed, attempts, changed)
           .filter(topic -> !topic.isEmpty())
           .collect(Collectors.toUnmodifiableSet());
     }
@@ -171,8 +180,14 @@ public record OrderTimeoutProperties(
       return !attempts.isEmpty();
     }
 
+    /** Whether there is a topic of changes. */
+    public boolean haveChanges() {
+      return !changed.isEmpty();
+    }
+
     private boolean areDistinct() {
-      return inputs().size() == (haveAttempts() ? 4 : 3);
+      List<String> all = List.of(created, paid, closed, attempts, changed);
+      return inputs().size() == all.stream().filter(topic -> !topic.isEmpty()).count();
     }
 
     /** The name of the dead-letter topic of an input topic. */
@@ -309,12 +324,14 @@ public record OrderTimeoutProperties(
    * @param paid encoding of the topic of payments, if it is another one
    * @param closed encoding of the topic of orders closed elsewhere, if it is another one
    * @param attempts encoding of the topic of payment attempts, if it is another one
+   * @param changed encoding of the topic of changes, if it is another one
    */
   public record Encodings(
       @NotBlank @DefaultValue(Encodings.JSON) String created,
       @NotBlank @DefaultValue(Encodings.JSON) String paid,
       @NotBlank @DefaultValue(Encodings.JSON) String closed,
-      @NotBlank @DefaultValue(Encodings.JSON) String attempts) {
+      @NotBlank @DefaultValue(Encodings.JSON) String attempts,
+      @NotBlank @DefaultValue(Encodings.JSON) String changed) {
 
     /** Values in JSON. */
     public static final String JSON = "json";
@@ -323,7 +340,7 @@ public record OrderTimeoutProperties(
     public static final String AVRO = "avro";
 
     private boolean areAvro() {
-      return List.of(created, paid, closed, attempts).contains(AVRO);
+      return List.of(created, paid, closed, attempts, changed).contains(AVRO);
     }
   }
 
@@ -396,12 +413,14 @@ public record OrderTimeoutProperties(
    * @param paid format of the topic of payments, if it is another one
    * @param closed format of the topic of orders closed elsewhere, if it is another one
    * @param attempts format of the topic of payment attempts, if it is another one
+   * @param changed format of the topic of changes, if it is another one
    */
   public record Formats(
       @DefaultValue("plain") Format created,
       @DefaultValue("plain") Format paid,
       @DefaultValue("plain") Format closed,
-      @DefaultValue("plain") Format attempts) {}
+      @DefaultValue("plain") Format attempts,
+      @DefaultValue("plain") Format changed) {}
 
   /**
    * The zones of times that the input topics state without one, such as those of columns of type
@@ -414,12 +433,15 @@ public record OrderTimeoutProperties(
    *     time is replaced
    * @param attempts zone of local times in the topic of payment attempts; without one, an attempt
    *     with such a time is under way for attempts.hold
+   * @param changed zone of local times in the topic of changes; without one, a change with such a
+   *     time is a dead letter, and its order is parked
    */
   public record Zones(
       @Nullable ZoneId created,
       @Nullable ZoneId paid,
       @Nullable ZoneId closed,
-      @Nullable ZoneId attempts) {}
+      @Nullable ZoneId attempts,
+      @Nullable ZoneId changed) {}
 
   /** How a record contains its event. */
   public enum Format {
@@ -443,6 +465,7 @@ public record OrderTimeoutProperties(
    * @param paid types of payments
    * @param closed types of orders closed elsewhere
    * @param attempts types of payment attempts
+   * @param changed types of changes
    * @param ignored types that do not matter, or * for all others; an event of any other type is a
    *     dead letter, and its order is not cancelled, because it may have been paid
    */
@@ -452,12 +475,13 @@ public record OrderTimeoutProperties(
       @DefaultValue Set<String> paid,
       @DefaultValue Set<String> closed,
       @DefaultValue Set<String> attempts,
+      @DefaultValue Set<String> changed,
       @DefaultValue Set<String> ignored) {
 
     /** Refuses types that are listed more than once. */
     public Types {
       Set<String> seen = new HashSet<>();
-      for (Set<String> listed : List.of(created, paid, closed, attempts, ignored)) {
+      for (Set<String> listed : List.of(created, paid, closed, attempts, changed, ignored)) {
         for (String type : listed) {
           if (!seen.add(type)) {
             throw new IllegalArgumentException(
@@ -469,7 +493,7 @@ public record OrderTimeoutProperties(
 
     /** Whether events are distinguished by type instead of by topic. */
     public boolean areUsed() {
-      return !created.isEmpty() || !paid.isEmpty() || !closed.isEmpty() || !attempts.isEmpty();
+      return Stream.of(created, paid, closed, attempts, changed).anyMatch(l -> !l.isEmpty());
     }
   }
 
@@ -501,6 +525,8 @@ public record OrderTimeoutProperties(
    * @param attemptId field of the id of a payment attempt
    * @param status field of its status, STARTED or ENDED
    * @param until field of the time until which it is under way
+   * @param changedAt field of the time when an order was changed
+   * @param policy field of the name of the policy that applies to a changed order from then on
    */
   public record Fields(
       @NotBlank @DefaultValue("orderId") String orderId,
@@ -517,7 +543,9 @@ public record OrderTimeoutProperties(
       @NotBlank @DefaultValue("reason") String reason,
       @NotBlank @DefaultValue("attemptId") String attemptId,
       @NotBlank @DefaultValue("status") String status,
-      @NotBlank @DefaultValue("until") String until) {}
+      @NotBlank @DefaultValue("until") String until,
+      @NotBlank @DefaultValue("changedAt") String changedAt,
+      @NotBlank @DefaultValue("policy") String policy) {}
 
   /**
    * The timing wheel.

@@ -24,6 +24,7 @@ const EVENTS = {
   ATTEMPT_STARTED: ['wait', 'Payment under way'],
   ATTEMPT_ENDED: ['info', 'Payment attempt ended'],
   WARNED: ['warn', 'Customer warned'],
+  CHANGED: ['info', 'Changed by the shop'],
   EXTENDED: ['wait', 'Deadline extended'],
   CANCELLATION_REQUESTED: ['warn', 'Cancellation requested'],
   PARKED: ['warn', 'Parked'],
@@ -45,6 +46,10 @@ const DETAIL_LABELS = {
   before: 'previous deadline',
   after: 'new deadline',
   policy: 'deadline set by',
+  channel: 'channel',
+  paymentMethod: 'payment method',
+  amount: 'amount',
+  changedAt: 'changed at',
   deadline: 'payment deadline',
   shard: 'shard',
   from: 'interrupted from',
@@ -74,7 +79,7 @@ const DECIDED_BY = {
 };
 
 const COPIED_DETAILS = new Set(['payment', 'eventId', 'topic', 'record', 'deadLetter', 'position']);
-const TIME_DETAILS = new Set(['deadline', 'before', 'after', 'from', 'to', 'until', 'publishedAt', 'paidAt', 'closedAt']);
+const TIME_DETAILS = new Set(['deadline', 'before', 'after', 'from', 'to', 'until', 'publishedAt', 'paidAt', 'closedAt', 'changedAt']);
 
 /** One order: its status, why it is pending, its history, and the changes that operators can make. */
 export function orderView(parameters, page) {

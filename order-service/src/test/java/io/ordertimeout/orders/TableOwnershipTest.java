@@ -44,6 +44,7 @@ class TableOwnershipTest {
           Map.entry("suspension", "suspension"),
           Map.entry("parked_order", "suspension"),
           Map.entry("payment_attempt", "suspension"),
+          Map.entry("order_change", "order"),
           Map.entry("shard_heartbeat", "suspension"),
           Map.entry("shard_outage", "suspension"),
           Map.entry("operator_action", "audit"),

@@ -119,6 +119,11 @@ public final class Shop implements AutoCloseable {
     return await(send(topics.attempts(), orderId, fields));
   }
 
+  /** Returns when the change is in Kafka. */
+  public RecordMetadata changed(String orderId, Map<String, ?> fields) {
+    return await(send(topics.changed(), orderId, fields));
+  }
+
   /** An event with its order id and those fields, keyed by order id. */
   public CompletableFuture<RecordMetadata> send(
       String topic, String orderId, Map<String, ?> fields) {

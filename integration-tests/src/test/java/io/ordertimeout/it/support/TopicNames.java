@@ -9,6 +9,7 @@ import java.util.stream.Stream;
  * The topics of one scenario, which no other scenario uses.
  *
  * @param attempts empty if the scenario has none
+ * @param changed empty if the scenario has none
  * @param expiring empty if the scenario has none
  */
 public record TopicNames(
@@ -16,6 +17,7 @@ public record TopicNames(
     String paid,
     String closed,
     String attempts,
+    String changed,
     String cancelled,
     String conflict,
     String expiring) {
@@ -26,6 +28,7 @@ public record TopicNames(
         prefix + "-created",
         prefix + "-paid",
         prefix + "-closed",
+        "",
         "",
         prefix + "-cancelled",
         prefix + "-conflict",
@@ -40,6 +43,7 @@ public record TopicNames(
         names.paid,
         names.closed,
         prefix + "-attempt",
+        prefix + "-changed",
         names.cancelled,
         names.conflict,
         prefix + "-expiring");
@@ -50,7 +54,9 @@ public record TopicNames(
   }
 
   public List<String> inputs() {
-    return Stream.of(created, paid, closed, attempts).filter(name -> !name.isEmpty()).toList();
+    return Stream.of(created, paid, closed, attempts, changed)
+        .filter(name -> !name.isEmpty())
+        .toList();
   }
 
   public List<String> outputs() {
@@ -68,6 +74,7 @@ public record TopicNames(
     Map<String, String> settings = new LinkedHashMap<>();
     if (!attempts.isEmpty()) {
       settings.put("order-timeout.topics.attempts", attempts);
+      settings.put("order-timeout.topics.changed", changed);
       settings.put("order-timeout.topics.expiring", expiring);
     }
     settings.putAll(

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
- * A backlog of payments, or of payment attempts, that are in Kafka, but not read yet when their
+ * A backlog of payments, payment attempts or changes that are in Kafka, but not read yet when their
  * orders are due.
  */
 @Order(50)
@@ -97,6 +97,31 @@ class WatermarkIT {
       withAttempts.awaitQuiet();
       assertThat(withAttempts.database().state("under way")).isEqualTo("PENDING");
       assertThat(service.gauge("order.timeout.overdue")).isZero();
+    }
+  }
+
+  @Test
+  void anUnreadChangePostponesTheDeadlineOfItsOrder() {
+    try (Scenario withChanges = Scenario.withAllTopics()) {
+      AtomicBoolean unread = new AtomicBoolean(true);
+      Service service =
+          withChanges.startService(List.of(leaveUnread(withChanges.topics().changed(), unread)));
+      service.awaitReady(true);
+      withChanges.shop().changed("postponed", Map.of("timeout", "PT1H"));
+      withChanges.shop().changed("other", Map.of("channel", "web"));
+      withChanges.shop().created("postponed", overdue());
+      withChanges.shop().created("other", overdue());
+
+      await("the watermark to wait for the changes")
+          .until(() -> service.gauge("order.timeout.watermark.lag") > 1);
+      assertThat(withChanges.database().states())
+          .isEqualTo(Map.of("postponed", "PENDING", "other", "PENDING"));
+
+      unread.set(false);
+      withChanges.outcomes().awaitCancelled("other");
+      withChanges.awaitQuiet();
+      assertThat(withChanges.database().state("postponed")).isEqualTo("PENDING");
+      await().until(() -> service.gauge("order.timeout.overdue") == 0);
     }
   }
 

@@ -8,6 +8,7 @@ import io.ordertimeout.orders.intake.deadletter.DeadLetterPublisher.Sent;
 import io.ordertimeout.orders.intake.decoding.DecodedRecord;
 import io.ordertimeout.orders.intake.decoding.EventDecoder;
 import io.ordertimeout.orders.intake.decoding.LogSanitizer;
+import io.ordertimeout.orders.order.OrderChange;
 import io.ordertimeout.orders.order.OrderCreated;
 import io.ordertimeout.orders.order.OrderEventBatch;
 import io.ordertimeout.orders.order.OrderEventStore;
@@ -58,7 +59,7 @@ class BatchIntake {
   private static final int ACCEPTABLE_REJECTIONS = 10;
 
   private static final String UNDECODABLE =
-      "a payment, closure or payment attempt of it cannot be decoded";
+      "a payment, closure, payment attempt or change of it cannot be decoded";
 
   /** A record that holds an event, and the span of a created order that is traced. */
   private record Event(
@@ -79,14 +80,22 @@ class BatchIntake {
       return decoded instanceof DecodedRecord.Attempted attempted ? attempted.event() : null;
     }
 
+    @Nullable OrderChange change() {
+      return decoded instanceof DecodedRecord.Changed changed ? changed.change() : null;
+    }
+
     /** The order that must not be cancelled without the event; null if there is none. */
     @Nullable String orderInDoubt() {
       OrderSettled settled = settled();
-      PaymentAttempt attempt = attempt();
       if (settled != null) {
         return settled.orderId();
       }
-      return attempt == null ? null : attempt.orderId();
+      PaymentAttempt attempt = attempt();
+      if (attempt != null) {
+        return attempt.orderId();
+      }
+      OrderChange change = change();
+      return change == null ? null : change.orderId();
     }
 
     /** Ends the span. That of a failed attempt never ends: the next attempt has its own. */
@@ -280,6 +289,12 @@ class BatchIntake {
         if (attempted.fault() != null) {
           faulty.add(new Faulty(record, attempted.fault(), Set.of(), ""));
         }
+      } else if (decoded instanceof DecodedRecord.Changed changed) {
+        events.add(new Event(record, decoded, null));
+        replacedFields.addAll(changed.replacedFields());
+        if (changed.fault() != null) {
+          faulty.add(new Faulty(record, changed.fault(), Set.of(), ""));
+        }
       } else if (decoded instanceof DecodedRecord.Undecodable undecodable) {
         faulty.add(
             new Faulty(record, undecodable.fault(), undecodable.ordersInDoubt(), UNDECODABLE));
@@ -335,6 +350,7 @@ class BatchIntake {
     List<OrderCreated> created = new ArrayList<>();
     List<OrderSettled> settled = new ArrayList<>();
     List<PaymentAttempt> attempts = new ArrayList<>();
+    List<OrderChange> changes = new ArrayList<>();
     for (Event event : events) {
       OrderCreated order = event.created();
       if (order != null) {
@@ -348,8 +364,12 @@ class BatchIntake {
       if (attempt != null) {
         attempts.add(attempt);
       }
+      OrderChange change = event.change();
+      if (change != null) {
+        changes.add(change);
+      }
     }
-    return new Part(events, store.store(new OrderEventBatch(created, settled, attempts)));
+    return new Part(events, store.store(new OrderEventBatch(created, settled, attempts, changes)));
   }
 
   /**

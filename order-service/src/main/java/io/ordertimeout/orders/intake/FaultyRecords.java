@@ -81,7 +81,7 @@ class FaultyRecords {
                 (reason, orderIds) -> {
                   parked.park(orderIds, shard, reason);
                   log.warn(
-                      "{} orders of shard {} are parked: a payment or closure of them cannot be used."
+                      "{} orders of shard {} are parked: a payment, closure or change of them cannot be used."
                           + " Publish it again in a usable form, or decide the orders by hand",
                       orderIds.size(),
                       shard);
@@ -148,6 +148,9 @@ class FaultyRecords {
     if (topic.equals(topics.paid())) {
       return "paid";
     }
-    return topic.equals(topics.closed()) ? "closed" : "attempt";
+    if (topic.equals(topics.closed())) {
+      return "closed";
+    }
+    return topic.equals(topics.attempts()) ? "attempt" : "changed";
   }
 }

@@ -17,7 +17,8 @@ import org.springframework.stereotype.Component;
 class IntakeMetrics {
 
   private static final String EVENTS = "order.timeout.events";
-  private static final List<String> EVENT_TYPES = List.of("created", "paid", "closed", "attempt");
+  private static final List<String> EVENT_TYPES =
+      List.of("created", "paid", "closed", "attempt", "changed");
   private static final String EVENTS_DESCRIPTION = "Events read, by event type and outcome";
 
   private final MeterRegistry meters;
@@ -42,8 +43,7 @@ class IntakeMetrics {
     this.misplaced =
         Counter.builder("order.timeout.misplaced.events")
             .description(
-                "Payments, closures and payment attempts that were read from a different partition than their"
-                    + " order")
+                "Events of settling topics that were read from a different partition than their order")
             .register(meters);
     this.ignored =
         Counter.builder("order.timeout.ignored.records")
@@ -74,6 +74,7 @@ class IntakeMetrics {
     count("paid", batch.paid());
     count("closed", batch.closed());
     count("attempt", batch.attempts());
+    count("changed", batch.changes());
     misplaced.increment(batch.misplaced());
     conflicts.increment(batch.conflicts().size());
     amounts.paid(batch.paidAmounts());

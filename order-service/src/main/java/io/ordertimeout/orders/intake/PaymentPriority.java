@@ -20,7 +20,7 @@ import org.apache.kafka.common.TopicPartition;
  */
 final class PaymentPriority {
 
-  /** Longest wait for payments and closures that Kafka contains. */
+  /** Longest wait for events of settling topics that Kafka contains. */
   private static final Duration PATIENCE = Duration.ofMillis(20);
 
   private final Predicate<String> settles;
@@ -29,9 +29,9 @@ final class PaymentPriority {
   private boolean backlog;
 
   /**
-   * @param settles whether payments or closures are in a topic
+   * @param settles whether a topic is a settling one
    * @param batchSize the number of records at which a batch is full
-   * @param awaited whether payments or closures that Kafka contains are awaited
+   * @param awaited whether events of settling topics that Kafka contains are awaited
    */
   PaymentPriority(Predicate<String> settles, int batchSize, BooleanSupplier awaited) {
     this.settles = settles;

@@ -1,6 +1,7 @@
 package io.ordertimeout.orders.operator;
 
 import io.ordertimeout.orders.audit.OperatorAction;
+import io.ordertimeout.orders.order.OrderChanges.Made;
 import io.ordertimeout.orders.suspension.Interruptions.Interruption;
 import java.time.Duration;
 import java.time.Instant;
@@ -14,17 +15,18 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * One move of an order's deadline, by an operator or by an interruption.
+ * One move of an order's deadline: by an operator, by a change of the shop, or by an interruption.
  *
  * <p>Nothing is stored for the moves by interruptions, so that an outage costs no row per order:
  * they are derived from the present deadline, from what the audit log states before and after each
- * move by an operator, and from the interruptions themselves.
+ * move by an operator or the shop, and from the interruptions themselves.
  *
  * @param at when it moved; an interruption moves a deadline once that is reached
  * @param before the deadline before
  * @param after the deadline after
- * @param action what an operator did; null for an interruption
- * @param interruption the interruption; null for an operator
+ * @param action what an operator did; null if it was none
+ * @param interruption the interruption; null if it was none. Without both, the shop changed the
+ *     order
  */
 record DeadlineMove(
     Instant at,
@@ -44,20 +46,54 @@ record DeadlineMove(
     // Backwards, because the present deadline is the one that is known for sure.
     Instant after = deadline;
     Instant until = facts.extendedUntil();
-    List<OperatorAction> actions =
-        facts.actions().stream().filter(action -> byOperator(action).isPresent()).toList();
-    for (int i = actions.size() - 1; i >= 0; i--) {
-      OperatorAction action = actions.get(i);
-      DeadlineMove move = byOperator(action).orElseThrow();
-      Span span = new Span(action.at(), until, createdAt);
+    List<Stated> stated = stated(facts);
+    for (int i = stated.size() - 1; i >= 0; i--) {
+      DeadlineMove move = stated.get(i).move;
+      Span span = new Span(stated.get(i).since, until, createdAt);
       addFirst(moves, span.moves(facts.interruptions(), move.after(), after));
       moves.addFirst(move);
       after = move.before();
-      until = instant(action.before(), "extendedUntil").orElse(null);
+      until = stated.get(i).extendedUntilBefore;
     }
     Span span = new Span(createdAt, until, createdAt);
     addFirst(moves, span.moves(facts.interruptions(), null, after));
     return List.copyOf(moves);
+  }
+
+  /**
+   * A move that is stored.
+   *
+   * @param since since when interruptions move the deadline further
+   * @param extendedUntilBefore the end of the last interruption or change before that moved it
+   */
+  private record Stated(DeadlineMove move, Instant since, @Nullable Instant extendedUntilBefore) {}
+
+  private static List<Stated> stated(OrderFacts facts) {
+    List<Stated> stated = new ArrayList<>();
+    for (OperatorAction action : facts.actions()) {
+      byOperator(action)
+          .ifPresent(
+              move ->
+                  stated.add(
+                      new Stated(
+                          move,
+                          action.at(),
+                          instant(action.before(), "extendedUntil").orElse(null))));
+    }
+    Instant last = null;
+    for (Made change : facts.changes()) {
+      // Of changes that were made together, each states the move of all.
+      if (!change.madeAt().equals(last)
+          && !change.deadlineBefore().equals(change.deadlineAfter())) {
+        DeadlineMove move =
+            new DeadlineMove(
+                change.madeAt(), change.deadlineBefore(), change.deadlineAfter(), null, null);
+        stated.add(new Stated(move, change.changedAt(), change.extendedUntilBefore()));
+      }
+      last = change.madeAt();
+    }
+    stated.sort(Comparator.comparing(each -> each.move.at));
+    return stated;
   }
 
   /** Returns the deadline of the order before anything moved it. */
@@ -86,7 +122,7 @@ record DeadlineMove(
   }
 
   /**
-   * A time in which no operator moved the deadline.
+   * A time in which neither an operator nor the shop moved the deadline.
    *
    * @param since its beginning
    * @param until the end of the last interruption in it that has moved the deadline, if one has

@@ -278,7 +278,10 @@ final class OrderExplanation {
     if (move.action() != null) {
       return "operator " + quoted(move.action().actor());
     }
-    return Objects.requireNonNull(move.interruption()).isPause() ? "a pause" : "an outage";
+    if (move.interruption() == null) {
+      return "the shop";
+    }
+    return move.interruption().isPause() ? "a pause" : "an outage";
   }
 
   private void add(String clause) {

@@ -1,6 +1,7 @@
 package io.ordertimeout.orders.operator;
 
 import io.ordertimeout.orders.audit.OperatorAction;
+import io.ordertimeout.orders.order.OrderChanges.Made;
 import io.ordertimeout.orders.order.OrderView;
 import io.ordertimeout.orders.order.OutboxStore.Warning;
 import io.ordertimeout.orders.order.PaymentConflicts.Conflict;
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param conflicts the payments that met it after it was cancelled or closed
  * @param withoutEffect the payments that changed nothing
  * @param attempts its payment attempts
+ * @param changes what the shop has changed in it, the earliest first
  * @param warnings the warnings that were written
  * @param publication when and where its cancellation was published; null if it was not
  */
@@ -46,5 +48,6 @@ record OrderFacts(
     List<Conflict> conflicts,
     List<PaymentWithoutEffect> withoutEffect,
     List<Attempt> attempts,
+    List<Made> changes,
     List<Warning> warnings,
     @Nullable Publication publication) {}

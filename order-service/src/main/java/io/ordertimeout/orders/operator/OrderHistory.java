@@ -3,6 +3,8 @@ package io.ordertimeout.orders.operator;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
+import io.ordertimeout.orders.order.Amount;
+import io.ordertimeout.orders.order.OrderChanges.Made;
 import io.ordertimeout.orders.order.OrderView;
 import io.ordertimeout.orders.order.OutboxStore.Warning;
 import io.ordertimeout.orders.order.PaymentConflicts;
@@ -41,6 +43,8 @@ public class OrderHistory {
     ATTEMPT_ENDED,
     /** Its customer is warned that it is cancelled soon. */
     WARNED,
+    /** The shop changed it: its deadline, or what is known of it. */
+    CHANGED,
     /** Its deadline was moved by an interruption or an operator. */
     EXTENDED,
     /** An operator requested its cancellation. */
@@ -120,6 +124,7 @@ public class OrderHistory {
         .filter(move -> move.interruption() != null)
         .map(OrderHistory::interrupted)
         .forEach(entries::add);
+    facts.changes().stream().map(OrderHistory::changed).forEach(entries::add);
     facts.actions().forEach(action -> addAction(action, entries));
     facts.replays().stream().map(OrderHistory::replay).forEach(entries::add);
     if (facts.parked() != null) {
@@ -135,6 +140,30 @@ public class OrderHistory {
         Comparator.comparing((Entry entry) -> entry.what() != HistoryEventType.CREATED)
             .thenComparing(Entry::at, Comparator.nullsFirst(Comparator.naturalOrder())));
     return entries;
+  }
+
+  private static Entry changed(Made change) {
+    Amount amount = change.amount();
+    boolean isMove = !change.deadlineBefore().equals(change.deadlineAfter());
+    return entry(
+        change.madeAt(),
+        HistoryEventType.CHANGED,
+        "shop",
+        details(
+            "changedAt",
+            change.changedAt(),
+            "policy",
+            change.setBy(),
+            "before",
+            isMove ? change.deadlineBefore() : null,
+            "after",
+            isMove ? change.deadlineAfter() : null,
+            "channel",
+            change.channel(),
+            "paymentMethod",
+            change.paymentMethod(),
+            "amount",
+            amount == null ? null : amount.value().toPlainString() + " " + amount.currency()));
   }
 
   private static void addAttempt(Attempt attempt, List<Entry> entries) {

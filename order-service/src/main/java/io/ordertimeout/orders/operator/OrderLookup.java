@@ -1,6 +1,7 @@
 package io.ordertimeout.orders.operator;
 
 import io.ordertimeout.orders.audit.AuditLog;
+import io.ordertimeout.orders.order.OrderChanges;
 import io.ordertimeout.orders.order.OrderDeadline;
 import io.ordertimeout.orders.order.OrderDeadlineRepository;
 import io.ordertimeout.orders.order.OrderState;
@@ -30,6 +31,7 @@ public class OrderLookup {
   private final AuditLog audit;
   private final ParkedOrders parked;
   private final PaymentAttempts attempts;
+  private final OrderChanges changes;
   private final PaymentConflicts conflicts;
   private final OutboxStore outbox;
 
@@ -41,6 +43,7 @@ public class OrderLookup {
       AuditLog audit,
       ParkedOrders parked,
       PaymentAttempts attempts,
+      OrderChanges changes,
       PaymentConflicts conflicts,
       OutboxStore outbox) {
     this.orders = orders;
@@ -50,6 +53,7 @@ public class OrderLookup {
     this.audit = audit;
     this.parked = parked;
     this.attempts = attempts;
+    this.changes = changes;
     this.conflicts = conflicts;
     this.outbox = outbox;
   }
@@ -93,6 +97,7 @@ public class OrderLookup {
         conflicts.of(orderId),
         conflicts.withoutEffect(orderId),
         attempts.of(orderId),
+        changes.of(orderId),
         outbox.warnings(orderId),
         outbox.cancellation(orderId).orElse(null));
   }

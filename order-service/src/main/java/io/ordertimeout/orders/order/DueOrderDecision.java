@@ -91,8 +91,8 @@ public class DueOrderDecision {
         for update skip locked
       ), warned as (
         update order_deadline d
-        set warned = (
-          select count(*) from unnest(d.leads) l
+        set warned = coalesce(d.warned, 0) + (
+          select count(*) from unnest(d.leads[coalesce(d.warned, 0) + 1:]) l
           where d.deadline - make_interval(secs => l) <= :watermark::timestamptz)
         where d.ctid = any(array(select version from due)) and %s
         returning d.id, d.order_id, d.shard, d.created_at, d.deadline, d.leads, d.warned,

@@ -9,6 +9,10 @@ import java.util.List;
  * @param created created orders
  * @param settled payments and closures
  * @param attempts events of payment attempts
+ * @param changes changes of orders
  */
 public record OrderEventBatch(
-    List<OrderCreated> created, List<OrderSettled> settled, List<PaymentAttempt> attempts) {}
+    List<OrderCreated> created,
+    List<OrderSettled> settled,
+    List<PaymentAttempt> attempts,
+    List<OrderChange> changes) {}

@@ -12,7 +12,10 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -70,7 +73,8 @@ class OrderEventStatements {
   /** SQL condition: the payment or closure that settled the order {@code d} was read. */
   private static final String IS_SETTLED = "(d.payment_id is not null or d.closed_at is not null)";
 
-  private static final String ROW =
+  /** SQL columns of the order {@code d} that {@link #row} reads. */
+  static final String ROW =
       """
       d.id, d.order_id, d.shard, d.state, d.created_at, %s, d.decided_by, d.payment_id,
         d.amount, d.currency, d.created_at is not null or %s as shard_known,
@@ -193,18 +197,11 @@ class OrderEventStatements {
         .param("shards", orders.stream().mapToInt(OrderCreated::shard).toArray())
         .param("createdAts", texts(orders, OrderCreated::createdAt))
         .param("deadlines", texts(orders, o -> o.terms().deadline()))
-        .param("graces", texts(orders, o -> seconds(o.terms().grace())))
-        .param("leads", texts(orders, o -> leads(o.terms())))
-        .param("warned", texts(orders, o -> positive(o.terms().warningsOver())))
-        .param("confirms", texts(orders, o -> seconds(o.terms().confirm())))
-        .param("cancelUnconfirmed", texts(orders, o -> o.terms().cancelUnconfirmed() ? true : null))
+        .params(terms(orders, OrderCreated::terms))
         .param("policies", texts(orders, o -> o.terms().policy()))
         .param("channels", texts(orders, OrderCreated::channel))
         .param("paymentMethods", texts(orders, OrderCreated::paymentMethod))
-        .param(
-            "amounts",
-            texts(orders, o -> o.amount() == null ? null : o.amount().value().toPlainString()))
-        .param("currencies", texts(orders, o -> o.amount() == null ? null : o.amount().currency()))
+        .params(amounts(orders, OrderCreated::amount))
         .param("traceparents", texts(orders, OrderCreated::traceparent))
         .param("staleAfterSeconds", staleAfter.toMillis() / 1e3)
         .query(this::row)
@@ -257,6 +254,38 @@ class OrderEventStatements {
         .list();
   }
 
+  /** Parameters with all of the terms of orders but their deadlines. */
+  static <T> Map<String, @Nullable Object> terms(
+      Collection<T> orders, Function<T, @Nullable PaymentTerms> terms) {
+    Map<String, @Nullable Object> parameters = new HashMap<>();
+    parameters.put("graces", of(orders, terms, t -> seconds(t.grace())));
+    parameters.put("leads", of(orders, terms, OrderEventStatements::leads));
+    parameters.put("warned", of(orders, terms, t -> positive(t.warningsOver())));
+    parameters.put("confirms", of(orders, terms, t -> seconds(t.confirm())));
+    parameters.put(
+        "cancelUnconfirmed", of(orders, terms, t -> t.cancelUnconfirmed() ? true : null));
+    return parameters;
+  }
+
+  /** Parameters with the amounts of orders. */
+  static <T> Map<String, @Nullable Object> amounts(
+      Collection<T> orders, Function<T, @Nullable Amount> amount) {
+    Map<String, @Nullable Object> parameters = new HashMap<>();
+    parameters.put("amounts", of(orders, amount, a -> a.value().toPlainString()));
+    parameters.put("currencies", of(orders, amount, Amount::currency));
+    return parameters;
+  }
+
+  private static <T, P> @Nullable String[] of(
+      Collection<T> orders, Function<T, @Nullable P> part, Function<P, @Nullable Object> value) {
+    return texts(
+        orders,
+        order -> {
+          P known = part.apply(order);
+          return known == null ? null : value.apply(known);
+        });
+  }
+
   /** A number of seconds; null for none, which takes no space in a row. */
   private static @Nullable Long seconds(@Nullable Duration length) {
     return length == null || length.isZero() ? null : length.toSeconds();
@@ -275,7 +304,7 @@ class OrderEventStatements {
     return number > 0 ? number : null;
   }
 
-  private Row row(ResultSet rs, int rowNumber) throws SQLException {
+  Row row(ResultSet rs, int rowNumber) throws SQLException {
     Instant deadline = instant(rs, "deadline");
     String decidedBy = rs.getString("decided_by");
     BigDecimal amount = rs.getBigDecimal("amount");

@@ -46,6 +46,7 @@ public class OrderEventStore {
   private final OrderEventStatements statements;
   private final PaymentConflicts paymentConflicts;
   private final PaymentAttempts paymentAttempts;
+  private final OrderChanges orderChanges;
   private final PartitionCounts partitionCounts;
   private final DatabaseClock clock;
   private final Duration staleAfter;
@@ -54,12 +55,14 @@ public class OrderEventStore {
       OrderEventStatements statements,
       PaymentConflicts paymentConflicts,
       PaymentAttempts paymentAttempts,
+      OrderChanges orderChanges,
       PartitionCounts partitionCounts,
       DatabaseClock clock,
       OrderTimeoutProperties properties) {
     this.statements = statements;
     this.paymentConflicts = paymentConflicts;
     this.paymentAttempts = paymentAttempts;
+    this.orderChanges = orderChanges;
     this.partitionCounts = partitionCounts;
     this.clock = clock;
     this.staleAfter = properties.deadline().staleAfter();
@@ -82,6 +85,9 @@ public class OrderEventStore {
     if (!batch.attempts().isEmpty()) {
       outcome.attempt(batch.attempts());
     }
+    if (!batch.changes().isEmpty()) {
+      outcome.change(batch.changes());
+    }
     if (outcome.misplaced > 0) {
       partitionCounts.recordMisplaced();
     }
@@ -98,6 +104,7 @@ public class OrderEventStore {
     private final Map<Outcome, Integer> paid = new EnumMap<>(Outcome.class);
     private final Map<Outcome, Integer> closed = new EnumMap<>(Outcome.class);
     private final Map<Outcome, Integer> attempts = new EnumMap<>(Outcome.class);
+    private final Map<Outcome, Integer> changes = new EnumMap<>(Outcome.class);
     private final Map<String, BigDecimal> paidAmounts = new HashMap<>();
     private int misplaced;
     private @Nullable Long secondPaymentOf;
@@ -109,7 +116,7 @@ public class OrderEventStore {
           count(created, Outcome.DUPLICATE);
         }
       }
-      for (Row row : register(first.values())) {
+      for (Row row : changed(register(first.values()))) {
         first.remove(row.orderId());
         if (row.state() == PENDING) {
           toArm.add(row.pending());
@@ -147,10 +154,23 @@ public class OrderEventStore {
       if (longDue.isEmpty()) {
         return registered;
       }
-      Map<String, Row> closed =
-          statements.closePurged(longDue).stream()
-              .collect(Collectors.toMap(Row::orderId, Function.identity()));
+      Map<String, Row> closed = byOrder(statements.closePurged(longDue));
       return registered.stream().map(row -> closed.getOrDefault(row.orderId(), row)).toList();
+    }
+
+    /** Makes the changes that were read before the creations. */
+    private List<Row> changed(List<Row> registered) {
+      if (!orderChanges.areRead() || registered.isEmpty()) {
+        return registered;
+      }
+      List<String> stale =
+          registered.stream()
+              .filter(row -> row.decidedBy() == DecidedBy.STALE)
+              .map(Row::orderId)
+              .toList();
+      Map<String, Row> changed =
+          byOrder(orderChanges.make(registered.stream().map(Row::orderId).toList(), stale));
+      return registered.stream().map(row -> changed.getOrDefault(row.orderId(), row)).toList();
     }
 
     void settle(List<OrderSettled> events) {
@@ -161,9 +181,7 @@ public class OrderEventStore {
       }
       // By identity: a payment that one batch contains twice settles once and is a duplicate once.
       Set<OrderSettled> deciding = Collections.newSetFromMap(new IdentityHashMap<>());
-      Map<String, Row> rows =
-          statements.settle(first.values()).stream()
-              .collect(Collectors.toMap(Row::orderId, Function.identity()));
+      Map<String, Row> rows = byOrder(statements.settle(first.values()));
       for (Row row : rows.values()) {
         OrderSettled event = Objects.requireNonNull(first.get(row.orderId()));
         deciding.add(event);
@@ -199,9 +217,7 @@ public class OrderEventStore {
           throw new IllegalStateException(
               "the order was purged while its event was being stored; storing it again will succeed");
         }
-        if (row.isShardKnown() && row.shard() != event.shard()) {
-          misplaced++;
-        }
+        countMisplaced(event.shard(), row);
         // A former owner of the shard may have settled the order after its wheel was rebuilt.
         toDisarm.add(new PendingOrder(row.id(), row.shard(), 0));
         Outcome outcome = lateOutcome(event, row);
@@ -233,9 +249,7 @@ public class OrderEventStore {
           find(events.stream().map(PaymentAttempt::orderId).distinct().toList());
       for (PaymentAttempt event : events) {
         Row row = rows.get(event.orderId());
-        if (row != null && row.isShardKnown() && row.shard() != event.shard()) {
-          misplaced++;
-        }
+        countMisplaced(event.shard(), row);
         Outcome outcome = outcomeOfAttempt(event, row);
         count(attempts, outcome);
         if (outcome == Outcome.ENDED && row != null && row.isDueBefore(clock.now())) {
@@ -252,6 +266,36 @@ public class OrderEventStore {
         return row.isExempt() ? Outcome.EXEMPT : Outcome.TOO_LATE;
       }
       return event.isEnd() ? Outcome.ENDED : Outcome.UNDER_WAY;
+    }
+
+    /** Changes orders; the wheels follow. The change of an unknown order waits for its creation. */
+    void change(List<OrderChange> events) {
+      orderChanges.store(events);
+      List<String> orderIds = events.stream().map(OrderChange::orderId).distinct().toList();
+      Map<String, Row> rows = new HashMap<>(find(orderIds));
+      List<String> unknown = orderIds.stream().filter(id -> !rows.containsKey(id)).toList();
+      if (!unknown.isEmpty()) {
+        orderChanges.lockUnknown(unknown);
+        rows.putAll(find(unknown));
+      }
+      Map<String, Row> changed = byOrder(orderChanges.make(rows.keySet(), List.of()));
+      changed.values().forEach(row -> toArm.add(row.pending()));
+      rows.putAll(changed);
+      for (OrderChange event : events) {
+        Row row = rows.get(event.orderId());
+        countMisplaced(event.shard(), row);
+        count(changes, outcomeOfChange(row, changed.containsKey(event.orderId())));
+      }
+    }
+
+    private static Outcome outcomeOfChange(@Nullable Row row, boolean isChanged) {
+      if (row == null) {
+        return Outcome.AHEAD_OF_CREATION;
+      }
+      if (isChanged) {
+        return Outcome.CHANGED;
+      }
+      return row.isExempt() ? Outcome.EXEMPT : Outcome.TOO_LATE;
     }
 
     private Outcome lateOutcome(OrderSettled event, Row row) {
@@ -286,6 +330,12 @@ public class OrderEventStore {
       return event instanceof OrderSettled.Paid ? paid : closed;
     }
 
+    private void countMisplaced(int readFrom, @Nullable Row row) {
+      if (row != null && row.isShardKnown() && row.shard() != readFrom) {
+        misplaced++;
+      }
+    }
+
     private void countMisplaced(Row row) {
       if (row.settledElsewhere()) {
         misplaced++;
@@ -293,10 +343,11 @@ public class OrderEventStore {
     }
 
     private Map<String, Row> find(Collection<String> orderIds) {
-      return orderIds.isEmpty()
-          ? Map.of()
-          : statements.find(orderIds).stream()
-              .collect(Collectors.toMap(Row::orderId, Function.identity()));
+      return orderIds.isEmpty() ? Map.of() : byOrder(statements.find(orderIds));
+    }
+
+    private static Map<String, Row> byOrder(List<Row> rows) {
+      return rows.stream().collect(Collectors.toMap(Row::orderId, Function.identity()));
     }
 
     private static void count(Map<Outcome, Integer> counts, Outcome outcome) {
@@ -305,7 +356,16 @@ public class OrderEventStore {
 
     StoredBatch result() {
       return new StoredBatch(
-          toArm, toDisarm, conflicts, created, paid, closed, attempts, paidAmounts, misplaced);
+          toArm,
+          toDisarm,
+          conflicts,
+          created,
+          paid,
+          closed,
+          attempts,
+          changes,
+          paidAmounts,
+          misplaced);
     }
   }
 }

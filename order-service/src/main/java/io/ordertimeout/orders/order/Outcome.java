@@ -18,6 +18,8 @@ public enum Outcome {
   UNDER_WAY,
   /** The payment attempt of the pending order has ended. */
   ENDED,
+  /** The pending order is changed. */
+  CHANGED,
   /** The pending order is now paid or closed. */
   SETTLED,
   /** The creation has not arrived yet; the event is recorded for it. */
@@ -26,7 +28,7 @@ public enum Outcome {
   SECOND_PAYMENT,
   /** The payment met an order that is cancelled or closed. */
   CONFLICT,
-  /** The closure, or the payment attempt, arrived after the order was decided. */
+  /** The closure, payment attempt or change arrived after the order was decided. */
   TOO_LATE;
 
   /** Returns the outcome as the value of a metric's tag. */

@@ -90,6 +90,7 @@ class SettledOrdersPurge implements Purgeable {
   private final TransactionTemplate transactions;
   private final ParkedOrders parked;
   private final PaymentAttempts attempts;
+  private final OrderChanges changes;
   private final DatabaseClock clock;
   private final Duration retention;
   private final Duration retentionWithoutCreation;
@@ -99,12 +100,14 @@ class SettledOrdersPurge implements Purgeable {
       TransactionTemplate transactions,
       ParkedOrders parked,
       PaymentAttempts attempts,
+      OrderChanges changes,
       DatabaseClock clock,
       OrderTimeoutProperties properties) {
     this.client = client;
     this.transactions = transactions;
     this.parked = parked;
     this.attempts = attempts;
+    this.changes = changes;
     this.clock = clock;
     OrderTimeoutProperties.Deadline deadline = properties.deadline();
     this.retention =
@@ -124,7 +127,8 @@ class SettledOrdersPurge implements Purgeable {
             + purge(EXEMPT, before)
             + purge(WITHOUT_CREATION, beforeWithoutCreation)
             + parked.purge(beforeWithoutCreation, UNKNOWN.formatted("p"))
-            + attempts.purge(beforeWithoutCreation, UNKNOWN.formatted("a"));
+            + attempts.purge(beforeWithoutCreation, UNKNOWN.formatted("a"))
+            + changes.purge(beforeWithoutCreation, UNKNOWN.formatted("c"));
     if (purged > 0) {
       log.info("Purged {} rows of orders that were decided and due before {}", purged, before);
     }
@@ -155,6 +159,7 @@ class SettledOrdersPurge implements Purgeable {
     client.sql(DELETE_PAYMENTS_WITHOUT_EFFECT).param("orderIds", orderIds).update();
     parked.releaseAll(orderIds);
     attempts.deleteAll(orderIds);
+    changes.deleteAll(orderIds);
     return client.sql(DELETE_ORDERS).param("orderIds", orderIds).update();
   }
 }

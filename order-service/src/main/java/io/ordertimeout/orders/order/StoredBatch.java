@@ -15,6 +15,7 @@ import java.util.Map;
  * @param paid number of payments by outcome
  * @param closed number of closures by outcome
  * @param attempts number of events of payment attempts by outcome
+ * @param changes number of changes by outcome
  * @param paidAmounts the amounts of the pending orders that were paid, by currency
  * @param misplaced number of events of settling topics from another partition than their order's
  */
@@ -26,5 +27,6 @@ public record StoredBatch(
     Map<Outcome, Integer> paid,
     Map<Outcome, Integer> closed,
     Map<Outcome, Integer> attempts,
+    Map<Outcome, Integer> changes,
     Map<String, BigDecimal> paidAmounts,
     int misplaced) {}

@@ -159,13 +159,13 @@ public class Shards implements SmartLifecycle {
   /**
    * Records that all records of the partition below the position are stored in Postgres.
    *
-   * @param partition a partition of payments or closures
+   * @param partition a partition of a settling topic
    */
   public void stored(TopicPartition partition, long position) {
     watermark.stored(partition, position);
   }
 
-  /** Whether due orders wait for payments or closures that are in Kafka and not stored yet. */
+  /** Whether due orders wait for events of settling topics that are in Kafka and not stored yet. */
   public boolean isAwaitingStorage() {
     return watermark.isAwaitingStorage();
   }

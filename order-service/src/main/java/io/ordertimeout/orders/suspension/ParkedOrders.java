@@ -16,9 +16,9 @@ import org.springframework.stereotype.Repository;
 
 /**
  * Orders that must not be cancelled for now, each for its own reason: Postgres rejects the row that
- * would settle or cancel the order, or a payment or closure of it cannot be decoded. A parked order
- * can still be paid or closed. It stays parked until an operator releases it; other orders are not
- * affected. Thread-safe.
+ * would settle or cancel the order, or an event of a settling topic about it cannot be decoded. A
+ * parked order can still be paid or closed. It stays parked until an operator releases it; other
+ * orders are not affected. Thread-safe.
  */
 @Repository
 public class ParkedOrders {

@@ -99,14 +99,14 @@ public class PaymentWatermark extends BackgroundLoop {
   }
 
   /**
-   * Records that everything below the position in a partition of payments or closures is stored in
+   * Records that everything below the position in a partition of a settling topic is stored in
    * Postgres.
    */
   public void stored(TopicPartition partition, long position) {
     gates.stored(partition, position);
   }
 
-  /** Whether a watermark awaits payments or closures that are in Kafka and not stored yet. */
+  /** Whether a watermark awaits events of settling topics that are in Kafka and not stored yet. */
   public boolean isAwaitingStorage() {
     return gates.isAwaitingStorage();
   }

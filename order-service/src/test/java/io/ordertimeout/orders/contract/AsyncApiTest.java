@@ -24,6 +24,9 @@ class AsyncApiTest {
   /** Not read by default. */
   private static final String ATTEMPTS = "order-payment-attempt";
 
+  /** Not read by default. */
+  private static final String CHANGED = "order-changed";
+
   /** Not published by default. */
   private static final String EXPIRING = "order-expiring";
 
@@ -32,12 +35,14 @@ class AsyncApiTest {
   @Test
   void everyTopicIsAChannelThatTheServiceReadsOrPublishes() {
     assertThat(channels("receive"))
-        .containsExactlyInAnyOrder(TOPICS.created(), TOPICS.paid(), TOPICS.closed(), ATTEMPTS);
+        .containsExactlyInAnyOrder(
+            TOPICS.created(), TOPICS.paid(), TOPICS.closed(), ATTEMPTS, CHANGED);
     assertThat(channels("send"))
         .containsExactlyInAnyOrder(TOPICS.cancelled(), TOPICS.conflict(), EXPIRING, "{topic}.dlt");
     assertThat(document.at("/channels/deadLetters/parameters/topic/enum").values())
         .extracting(JsonNode::asString)
-        .containsExactlyInAnyOrder(TOPICS.created(), TOPICS.paid(), TOPICS.closed(), ATTEMPTS);
+        .containsExactlyInAnyOrder(
+            TOPICS.created(), TOPICS.paid(), TOPICS.closed(), ATTEMPTS, CHANGED);
   }
 
   private Set<String> channels(String action) {
@@ -80,6 +85,7 @@ class AsyncApiTest {
             "orderPaid",
             "orderClosed",
             "orderPaymentAttempt",
+            "orderChanged",
             "orderExpiring",
             "orderCancelled",
             "orderPaymentConflict")) {
@@ -98,6 +104,7 @@ class AsyncApiTest {
             TOPICS.paid(),
             TOPICS.closed(),
             ATTEMPTS,
+            CHANGED,
             EXPIRING,
             TOPICS.cancelled(),
             TOPICS.conflict())) {

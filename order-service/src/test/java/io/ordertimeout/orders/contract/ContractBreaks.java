@@ -40,6 +40,7 @@ final class ContractBreaks {
           "ATTEMPT_STARTED",
           "ATTEMPT_ENDED",
           "WARNED",
+          "CHANGED",
           "payment-under-way",
           "confirmation");
 

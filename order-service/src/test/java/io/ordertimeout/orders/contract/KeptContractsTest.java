@@ -34,7 +34,8 @@ class KeptContractsTest {
           "order-created.schema.json",
           "order-paid.schema.json",
           "order-closed.schema.json",
-          "order-payment-attempt.schema.json");
+          "order-payment-attempt.schema.json",
+          "order-changed.schema.json");
 
   @BeforeAll
   static void keep() throws IOException {

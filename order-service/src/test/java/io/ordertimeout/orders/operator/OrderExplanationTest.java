@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.ordertimeout.orders.audit.OperatorAction;
 import io.ordertimeout.orders.audit.OperatorAction.Kind;
 import io.ordertimeout.orders.order.DecidedBy;
+import io.ordertimeout.orders.order.OrderChanges.Made;
 import io.ordertimeout.orders.order.OrderState;
 import io.ordertimeout.orders.order.OrderView;
 import io.ordertimeout.orders.order.PaymentConflicts.Conflict;
@@ -31,6 +32,7 @@ class OrderExplanationTest {
   private final List<Interruption> interruptions = new ArrayList<>();
   private final List<Conflict> conflicts = new ArrayList<>();
   private final List<PaymentWithoutEffect> withoutEffect = new ArrayList<>();
+  private final List<Made> changes = new ArrayList<>();
   private final List<OrderBlocker> blockers = new ArrayList<>();
   private @Nullable String policy = "TIMEOUT";
   private @Nullable Instant createdAt = CREATED;
@@ -83,6 +85,25 @@ class OrderExplanationTest {
 
     assertThat(explain(OrderState.PENDING))
         .contains("own timeout); not cancelled before 2026-11-24T10:20:00.000Z, after a grace");
+  }
+
+  @Test
+  void anOrderThatTheShopHasChanged() {
+    deadline = at("11:00:00");
+    changes.add(
+        new Made(
+            at("10:01:00"),
+            at("10:00:59"),
+            "PAY_BY",
+            null,
+            null,
+            null,
+            at("10:15:00"),
+            at("11:00:00"),
+            null));
+
+    assertThat(explain(OrderState.PENDING))
+        .contains("2026-11-24T11:00:00.000Z (set by the order's own timeout, moved by the shop)");
   }
 
   @Test
@@ -356,6 +377,7 @@ class OrderExplanationTest {
         conflicts,
         withoutEffect,
         List.of(),
+        changes,
         List.of(),
         publishedAt == null ? null : new Publication(publishedAt, 1, 7L));
   }

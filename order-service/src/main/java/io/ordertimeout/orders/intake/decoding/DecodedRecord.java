@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.intake.decoding;
 
+import io.ordertimeout.orders.order.OrderChange;
 import io.ordertimeout.orders.order.OrderCreated;
 import io.ordertimeout.orders.order.OrderSettled;
 import io.ordertimeout.orders.suspension.PaymentAttempt;
@@ -35,6 +36,16 @@ public sealed interface DecodedRecord {
    */
   record Attempted(PaymentAttempt event, @Nullable String fault) implements DecodedRecord {}
 
+  /**
+   * A change of an order. If it has a fault it is both made, because its order must not be
+   * cancelled before its new deadline, and dead-lettered.
+   *
+   * @param fault why it is also a dead letter; null if it is not
+   * @param replacedFields the unusable fields for display that were left out
+   */
+  record Changed(OrderChange change, @Nullable String fault, Set<String> replacedFields)
+      implements DecodedRecord {}
+
   /** A record without an event that matters, such as the deletion of a row. */
   record Ignored() implements DecodedRecord {}
 
@@ -42,8 +53,8 @@ public sealed interface DecodedRecord {
    * A record without a usable event: a dead letter.
    *
    * @param fault why
-   * @param ordersInDoubt the ids of the orders that the record may have paid or closed, as far as
-   *     they are known: that of its key, and those of a record with several
+   * @param ordersInDoubt the ids of the orders that the record may be about, as far as they are
+   *     known: that of its key, and those of a record with several
    */
   record Undecodable(String fault, Set<String> ordersInDoubt) implements DecodedRecord {}
 }

@@ -1,6 +1,7 @@
 package io.ordertimeout.orders.intake.decoding;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.order.OrderChange;
 import io.ordertimeout.orders.order.OrderCreated;
 import io.ordertimeout.orders.order.OrderSettled;
 import io.ordertimeout.orders.suspension.PaymentAttempt;
@@ -26,6 +27,8 @@ public class EventCheck {
     CLOSED,
     /** An event of a payment attempt. */
     ATTEMPT,
+    /** A change of an order. */
+    CHANGED,
     /** Nothing, because it does not matter. */
     IGNORED,
     /** A dead letter. */
@@ -37,10 +40,11 @@ public class EventCheck {
    *
    * @param result what it becomes
    * @param orderId the order, as far as it is known
-   * @param deadline the payment deadline of a created order; null if a policy exempts it
+   * @param deadline the payment deadline of a created or changed order; null if a policy exempts
+   *     it, and if it is not changed
    * @param policy what set the deadline, or exempts the order
    * @param paymentId the id of a payment
-   * @param at when the order was created, paid or closed
+   * @param at when the order was created, changed, paid or closed
    * @param replacedFields number of unusable fields that are replaced or left out
    * @param fault why it is, or is also, a dead letter
    */
@@ -125,6 +129,18 @@ public class EventCheck {
     }
     if (decoded instanceof DecodedRecord.Attempted attempted) {
       return attempted(attempted);
+    }
+    if (decoded instanceof DecodedRecord.Changed changed) {
+      OrderChange change = changed.change();
+      return new Outcome(
+          Result.CHANGED,
+          change.orderId(),
+          change.deadline(),
+          change.setBy(),
+          null,
+          change.changedAt(),
+          changed.replacedFields().size(),
+          changed.fault());
     }
     if (decoded instanceof DecodedRecord.Undecodable undecodable) {
       return new Outcome(

@@ -9,6 +9,7 @@ import io.ordertimeout.orders.OrderTimeoutProperties.Formats;
 import io.ordertimeout.orders.OrderTimeoutProperties.WatermarkScope;
 import io.ordertimeout.orders.OrderTimeoutProperties.Zones;
 import io.ordertimeout.orders.order.Amount;
+import io.ordertimeout.orders.order.OrderChange;
 import io.ordertimeout.orders.order.OrderCreated;
 import io.ordertimeout.orders.order.OrderSettled;
 import io.ordertimeout.orders.order.PaymentTerms;
@@ -26,6 +27,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.errors.RetriableException;
 import org.jspecify.annotations.Nullable;
@@ -157,9 +159,11 @@ public final class EventDecoder {
           ? created(record, fields, orderId, now)
           : new DecodedRecord.Undecodable(keyFault + "; the order is not watched", Set.of());
     }
-    return kind == EventKind.ATTEMPT
-        ? attempted(record, now, fields, orderId, keyFault)
-        : settled(record, kind, now, new LenientFields(fields, now), orderId, keyFault);
+    return switch (kind) {
+      case ATTEMPT -> attempted(record, now, fields, orderId, keyFault);
+      case CHANGED -> changed(record, now, fields, orderId, keyFault);
+      default -> settled(record, kind, now, new LenientFields(fields, now), orderId, keyFault);
+    };
   }
 
   /** The formats by topic; that of created orders applies to a topic that they share. */
@@ -170,6 +174,8 @@ public final class EventDecoder {
     Map<String, TopicFormat> byTopic = new HashMap<>();
     byTopic.put(
         topics.attempts(), format(configured.attempts(), encodings.attempts(), zones.attempts()));
+    byTopic.put(
+        topics.changed(), format(configured.changed(), encodings.changed(), zones.changed()));
     byTopic.put(topics.closed(), format(configured.closed(), encodings.closed(), zones.closed()));
     byTopic.put(topics.paid(), format(configured.paid(), encodings.paid(), zones.paid()));
     byTopic.put(
@@ -324,6 +330,59 @@ public final class EventDecoder {
             RecordOrigin.of(record).toString(),
             recordedAt.plus(hold)),
         fault + "; it counts as an attempt that started, for " + hold);
+  }
+
+  /** An unusable change may have postponed the deadline, so its order is parked. */
+  private DecodedRecord changed(
+      ConsumerRecord<byte @Nullable [], ?> record,
+      Instant now,
+      EventFields fields,
+      String orderId,
+      @Nullable String keyFault) {
+    try {
+      Instant stated = fields.eventTime(names.changedAt());
+      Instant changedAt = stated == null ? recordedAt(record, now) : stated;
+      LenientFields lenient = new LenientFields(fields, now);
+      String channel = lenient.textOrNull(names.channel(), MAX_TEXT);
+      String paymentMethod = lenient.textOrNull(names.paymentMethod(), MAX_TEXT);
+      Amount amount = lenient.amountOrNull(names.amount(), names.currency());
+      String policy = fields.text(names.policy(), MAX_TEXT);
+      PaymentTerms terms =
+          deadlines.changed(
+              changedAt,
+              now,
+              fields.payBy(names.payBy()),
+              fields.duration(names.timeout()),
+              policy);
+      if (Stream.of(terms, channel, paymentMethod, amount).allMatch(Objects::isNull)
+          && lenient.replaced().isEmpty()) {
+        throw new UnusableRecordException(
+            "it states none of "
+                + String.join(
+                    ", ",
+                    names.payBy(),
+                    names.timeout(),
+                    names.policy(),
+                    names.channel(),
+                    names.paymentMethod(),
+                    names.amount()));
+      }
+      OrderChange change =
+          new OrderChange(
+              orderId,
+              record.partition(),
+              changedAt,
+              terms == null ? null : terms.deadline(),
+              terms == null ? null : terms.policy(),
+              policy == null ? null : terms,
+              channel,
+              paymentMethod,
+              amount);
+      return new DecodedRecord.Changed(
+          change, keyFault == null ? null : keyFault + APPLIED, lenient.replaced());
+    } catch (UnusableRecordException e) {
+      return unusable(record, EventKind.CHANGED, String.valueOf(e.getMessage()), List.of(orderId));
+    }
   }
 
   /** Any timestamp is accepted: rejecting the record could cancel a paid order. */

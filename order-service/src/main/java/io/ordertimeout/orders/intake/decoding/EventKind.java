@@ -5,5 +5,6 @@ enum EventKind {
   CREATED,
   PAID,
   CLOSED,
-  ATTEMPT
+  ATTEMPT,
+  CHANGED
 }

@@ -30,7 +30,10 @@ final class EventTypes {
     if (topic.equals(topics.paid())) {
       return EventKind.PAID;
     }
-    return topic.equals(topics.attempts()) ? EventKind.ATTEMPT : EventKind.CLOSED;
+    if (topic.equals(topics.attempts())) {
+      return EventKind.ATTEMPT;
+    }
+    return topic.equals(topics.changed()) ? EventKind.CHANGED : EventKind.CLOSED;
   }
 
   /** Returns what an event tells; null if it does not matter. */
@@ -52,6 +55,9 @@ final class EventTypes {
     }
     if (types.attempts().contains(type)) {
       return EventKind.ATTEMPT;
+    }
+    if (types.changed().contains(type)) {
+      return EventKind.CHANGED;
     }
     if (types.ignored().contains(type) || types.ignored().contains(ALL_OTHERS)) {
       return null;

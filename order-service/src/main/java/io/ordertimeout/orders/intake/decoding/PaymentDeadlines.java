@@ -65,20 +65,70 @@ final class PaymentDeadlines {
       Instant deadline =
           isPast
               ? Micros.roundUp(payBy)
-              : checked(createdAt, Duration.between(createdAt, payBy), "PAY_BY");
+              : checked("creation", createdAt, Duration.between(createdAt, payBy), "PAY_BY");
       return terms(deadline, "PAY_BY", policy, now);
     }
     if (timeout != null) {
-      return terms(checked(createdAt, timeout, "TIMEOUT"), "TIMEOUT", policy, now);
+      return terms(checked("creation", createdAt, timeout, "TIMEOUT"), "TIMEOUT", policy, now);
     }
     if (policy == null) {
-      return PaymentTerms.of(checked(createdAt, defaultTimeout, "DEFAULT"), "DEFAULT");
+      return PaymentTerms.of(checked("creation", createdAt, defaultTimeout, "DEFAULT"), "DEFAULT");
     }
     if (policy.exempt()) {
       return PaymentTerms.of(null, policy.name());
     }
     Duration untilDeadline = Duration.between(createdAt, policy.deadline(createdAt, holidays));
-    return terms(checked(createdAt, untilDeadline, policy.name()), policy.name(), policy, now);
+    return terms(
+        checked("creation", createdAt, untilDeadline, policy.name()), policy.name(), policy, now);
+  }
+
+  /**
+   * Returns until when an order may be paid from now on; null if that does not change.
+   *
+   * @param changedAt when it was changed, from when a timeout counts
+   * @param policyName the policy that applies from now on; null if that does not change
+   */
+  @Nullable PaymentTerms changed(
+      Instant changedAt,
+      Instant now,
+      @Nullable Instant payBy,
+      @Nullable Duration timeout,
+      @Nullable String policyName)
+      throws UnusableRecordException {
+    if (!Micros.isInRange(changedAt) || RecordTime.isAhead(changedAt, now)) {
+      throw new UnusableRecordException(
+          "changedAt is not between 1970 and a day after its intake at " + now + ": " + changedAt);
+    }
+    PaymentPolicy policy = policyName == null ? null : named(policyName);
+    if (payBy != null) {
+      Duration untilDeadline = Duration.between(changedAt, payBy);
+      return terms(checked("change", changedAt, untilDeadline, "PAY_BY"), "PAY_BY", policy, now);
+    }
+    if (timeout != null) {
+      return terms(checked("change", changedAt, timeout, "TIMEOUT"), "TIMEOUT", policy, now);
+    }
+    if (policy == null) {
+      return null;
+    }
+    Duration untilDeadline = Duration.between(changedAt, policy.deadline(changedAt, holidays));
+    return terms(
+        checked("change", changedAt, untilDeadline, policy.name()), policy.name(), policy, now);
+  }
+
+  private PaymentPolicy named(String name) throws UnusableRecordException {
+    PaymentPolicy named =
+        policies.stream().filter(policy -> policy.name().equals(name)).findFirst().orElse(null);
+    if (named == null) {
+      throw new UnusableRecordException(
+          "it names a policy that is not among order-timeout.deadline.policies: "
+              + EventFields.excerpt(name));
+    }
+    if (named.exempt()) {
+      throw new UnusableRecordException(
+          "it names the policy %s, which exempts orders: only new ones, others have to be closed"
+              .formatted(EventFields.excerpt(name)));
+    }
+    return named;
   }
 
   private @Nullable PaymentPolicy policy(
@@ -115,22 +165,18 @@ final class PaymentDeadlines {
         policy.confirm() != null && policy.unconfirmed() == Unconfirmed.CANCEL);
   }
 
-  private Instant checked(Instant createdAt, Duration timeout, String policy)
+  private Instant checked(String event, Instant since, Duration timeout, String policy)
       throws UnusableRecordException {
     if (timeout.isNegative() || timeout.isZero()) {
       throw new UnusableRecordException(
-          "the payment deadline is not after the creation: " + policy + " " + timeout);
+          "the payment deadline is not after the %s: %s %s".formatted(event, policy, timeout));
     }
     if (timeout.compareTo(maxTimeout) > 0) {
       throw new UnusableRecordException(
-          "the payment deadline is more than "
-              + maxTimeout
-              + " after the creation: "
-              + policy
-              + " "
-              + timeout);
+          "the payment deadline is more than %s after the %s: %s %s"
+              .formatted(maxTimeout, event, policy, timeout));
     }
-    Instant deadline = Micros.roundUp(createdAt.plus(timeout));
+    Instant deadline = Micros.roundUp(since.plus(timeout));
     if (!Micros.isInRange(deadline)) {
       throw new UnusableRecordException(
           "the payment deadline is not before the year 10000: " + deadline);

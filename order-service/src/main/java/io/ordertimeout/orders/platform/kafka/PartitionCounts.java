@@ -21,8 +21,8 @@ import org.springframework.stereotype.Repository;
 /**
  * The history of the input topics' partition counts, in Postgres, and whether it shows that an
  * order and its payment may be in partitions with different numbers: the count has changed, or a
- * misplaced event was stored, which is a payment or closure from another partition than its order.
- * If they may, orders are decided only once the payments of all partitions are read.
+ * misplaced event was stored, which is an event of a settling topic from another partition than its
+ * order. If they may, orders are decided only once the payments of all partitions are read.
  *
  * <p>The deciding statement checks the table itself. The copy in memory, at most two seconds old,
  * only determines which partitions the watermark asks for. Thread-safe.
@@ -164,7 +164,7 @@ public class PartitionCounts {
   private void learn(Evidence now) {
     if (now.misplaced && !evidence.misplaced) {
       log.warn(
-          "Payments or closures came from another partition than their order. They were applied, and"
+          "Events of settling topics came from another partition than their order. They were applied, and"
               + " from now on, orders are cancelled only once the payments of all partitions are"
               + " read, so one partition that cannot be read delays all of them. Configure all"
               + " producers of the input topics with the same partitioner");
