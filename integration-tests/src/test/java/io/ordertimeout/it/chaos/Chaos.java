@@ -26,7 +26,7 @@ final class Chaos {
 
   private static final Duration PATIENCE = Duration.ofMinutes(5);
 
-  private static final TrafficProfile PROFILE = TrafficProfile.withAttempts();
+  private static final TrafficProfile PROFILE = TrafficProfile.withAllTopics();
 
   /** Once the service has caught up, cancellations may still be late for this long. */
   private static final Duration SETTLING = Duration.ofSeconds(5);

@@ -27,6 +27,15 @@ final class ForbiddenChangeTrigger {
           order_id text, at timestamptz default clock_timestamp(), before jsonb, after jsonb);
         create function oracle_record_change() returns trigger language plpgsql as $$
         begin
+          if tg_op = 'UPDATE' and old.state = 'PENDING'
+            and to_jsonb(old) - '{deadline,policy,extended_until,latest_deadline}'::text[]
+              = to_jsonb(new) - '{deadline,policy,extended_until,latest_deadline}'::text[]
+            and exists (
+              select from order_change c
+              where c.order_id = new.order_id and c.deadline = new.deadline)
+          then
+            return null;
+          end if;
           insert into oracle_change (order_id, before, after)
           values (
             old.order_id, to_jsonb(old), case when tg_op = 'UPDATE' then to_jsonb(new) end);
@@ -46,6 +55,8 @@ final class ForbiddenChangeTrigger {
           and to_jsonb(old) <> to_jsonb(new))
         execute function oracle_record_change();
         create trigger oracle_deleted after delete on order_deadline for each row
+        -- One of shard -1 only locked the id of an order that is not known.
+        when (old.shard >= 0)
         execute function oracle_record_change();
         """);
     return new ForbiddenChangeTrigger(database);

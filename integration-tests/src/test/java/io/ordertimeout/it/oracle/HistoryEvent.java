@@ -58,6 +58,10 @@ sealed interface HistoryEvent {
       @Nullable Instant until)
       implements HistoryEvent {}
 
+  /** A change of the deadline. */
+  record Change(RecordPosition position, Instant appendedAt, Instant visibleBy, Instant deadline)
+      implements HistoryEvent {}
+
   /**
    * A published warning.
    *

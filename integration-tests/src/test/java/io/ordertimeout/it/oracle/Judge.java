@@ -2,6 +2,7 @@ package io.ordertimeout.it.oracle;
 
 import io.ordertimeout.it.oracle.HistoryEvent.Attempt;
 import io.ordertimeout.it.oracle.HistoryEvent.Cancellation;
+import io.ordertimeout.it.oracle.HistoryEvent.Change;
 import io.ordertimeout.it.oracle.HistoryEvent.Closing;
 import io.ordertimeout.it.oracle.HistoryEvent.Conflict;
 import io.ordertimeout.it.oracle.HistoryEvent.Creation;
@@ -74,6 +75,7 @@ final class Judge {
     judge.cancellations();
     judge.conflicts();
     judge.holds();
+    judge.changes();
     judge.warnings();
     return judge.violations;
   }
@@ -322,6 +324,26 @@ final class Judge {
             .noneMatch(later -> !later.appendedAt().isAfter(latest));
   }
 
+  /** Checks that every change counted that was in time. */
+  private void changes() {
+    if (creation == null) {
+      return;
+    }
+    for (Change change : order.changesAfter(creation.deadline())) {
+      boolean isInTime = certainlyBefore(change, creation.deadline());
+      if (isInState("PENDING") || (isInState("CANCELLED") && isInTime)) {
+        broken(
+            Kind.CHANGE_OVERLOOKED,
+            "the deadline is %s although %s changed it"
+                .formatted(creation.deadline(), change.position()));
+      }
+    }
+  }
+
+  private static boolean certainlyBefore(Change change, Instant time) {
+    return change.visibleBy().plus(ClockOffset.ALLOWED_SKEW).isBefore(time);
+  }
+
   private void warnings() {
     order.warnings().stream()
         .collect(Collectors.groupingBy(Warning::number))
@@ -337,8 +359,19 @@ final class Judge {
         broken(Kind.UNEXPLAINED_STATE, "warned without a creation");
         return;
       }
-      same("deadline of the warning", warning.deadline(), creation.deadline());
-      if (warning.decidedAt().isBefore(warning.time())) {
+      if (!order.deadlines().contains(warning.deadline())) {
+        same("deadline of the warning", warning.deadline(), creation.deadline());
+      }
+      order.changesAfter(warning.deadline()).stream()
+          .filter(change -> certainlyBefore(change, warning.time()))
+          .forEach(
+              change ->
+                  broken(
+                      Kind.CHANGE_OVERLOOKED,
+                      "warned of %s although %s changed it"
+                          .formatted(warning.deadline(), change.position())));
+      Instant time = order.earliest(warning);
+      if (warning.decidedAt().isBefore(time)) {
         broken(Kind.WARNED_EARLY, "warned at " + warning.decidedAt());
       }
       if (!warning.decidedAt().isBefore(warning.deadline())) {
@@ -346,13 +379,13 @@ final class Judge {
       }
       order
           .settlings()
-          .filter(settling -> inTime(settling, warning.time()))
+          .filter(settling -> inTime(settling, time))
           .forEach(
               settling ->
                   broken(
                       Kind.WARNED_AFTER_PAYMENT,
                       "warned at %s although %s was before it"
-                          .formatted(warning.time(), settling.position())));
+                          .formatted(time, settling.position())));
     }
   }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ordertimeout.it.oracle.HistoryEvent.Attempt;
 import io.ordertimeout.it.oracle.HistoryEvent.Cancellation;
+import io.ordertimeout.it.oracle.HistoryEvent.Change;
 import io.ordertimeout.it.oracle.HistoryEvent.Closing;
 import io.ordertimeout.it.oracle.HistoryEvent.Conflict;
 import io.ordertimeout.it.oracle.HistoryEvent.Creation;
@@ -37,6 +38,7 @@ class JudgeTest {
   private final List<Cancellation> cancellations = new ArrayList<>();
   private final List<Conflict> conflicts = new ArrayList<>();
   private final List<Attempt> attempts = new ArrayList<>();
+  private final List<Change> changes = new ArrayList<>();
   private final List<Warning> warnings = new ArrayList<>();
   private @Nullable OrderRow row;
   private boolean parked;
@@ -46,6 +48,39 @@ class JudgeTest {
   class AttemptsAndWarnings {
 
     private final Instant afterwards = DECIDED.plusSeconds(9);
+
+    @Test
+    void aChangeThatWasInTimeCounts() {
+      created();
+      cancelled();
+      changed(DEADLINE, afterwards);
+      assertKept();
+      changed(IN_TIME, afterwards);
+      assertBroken(Kind.CHANGE_OVERLOOKED);
+    }
+
+    @Test
+    void theLastChangeCounts() {
+      created();
+      changed(IN_TIME, afterwards);
+      changed(IN_TIME.plusMillis(1), DEADLINE);
+      cancelled();
+      assertKept();
+      changed(IN_TIME.plusMillis(2), afterwards);
+      assertBroken(Kind.CHANGE_OVERLOOKED);
+    }
+
+    @Test
+    void nobodyIsWarnedOfADeadlineThatWasReplaced() {
+      created();
+      cancelled();
+      warned("w", 1, DEADLINE.minusSeconds(2));
+      changed(DEADLINE, afterwards);
+      assertKept();
+      changes.clear();
+      changed(DEADLINE.minusSeconds(9), afterwards);
+      assertBroken(Kind.CHANGE_OVERLOOKED, Kind.CHANGE_OVERLOOKED);
+    }
 
     @Test
     void anOrderWasCancelledWhileItWasBeingPaid() {
@@ -898,6 +933,10 @@ class JudgeTest {
     attempts.add(new Attempt(position("attempt"), at, at, attemptId, until));
   }
 
+  private void changed(Instant at, Instant deadline) {
+    changes.add(new Change(position("changed"), at, at, deadline));
+  }
+
   private void warned(String eventId, int number, Instant decidedAt) {
     warnings.add(
         new Warning(
@@ -929,6 +968,7 @@ class JudgeTest {
         List.copyOf(cancellations),
         List.copyOf(conflicts),
         List.copyOf(attempts),
+        List.copyOf(changes),
         List.copyOf(warnings),
         row,
         parked);

@@ -5,6 +5,7 @@ import static io.ordertimeout.it.oracle.DeadLetterJudge.header;
 
 import io.ordertimeout.it.oracle.HistoryEvent.Attempt;
 import io.ordertimeout.it.oracle.HistoryEvent.Cancellation;
+import io.ordertimeout.it.oracle.HistoryEvent.Change;
 import io.ordertimeout.it.oracle.HistoryEvent.Closing;
 import io.ordertimeout.it.oracle.HistoryEvent.Conflict;
 import io.ordertimeout.it.oracle.HistoryEvent.Creation;
@@ -43,6 +44,7 @@ final class ObservedRecords {
     final List<Cancellation> cancellations = new ArrayList<>(1);
     final List<Conflict> conflicts = new ArrayList<>(1);
     final List<Attempt> attempts = new ArrayList<>(0);
+    final List<Change> changes = new ArrayList<>(0);
     final List<Warning> warnings = new ArrayList<>(0);
   }
 
@@ -100,6 +102,13 @@ final class ObservedRecords {
         cancellations++;
       } else if (topic.equals(topics.attempts())) {
         order.attempts.add(attempt(record, body, readAt));
+      } else if (topic.equals(topics.changed())) {
+        order.changes.add(
+            new Change(
+                RecordPosition.of(record),
+                appendedAt(record),
+                readAt,
+                Objects.requireNonNull(instant(body, "payBy"), "the traffic states it")));
       } else if (topic.equals(topics.expiring())) {
         order.warnings.add(warning(record, body));
       } else {
@@ -294,6 +303,15 @@ final class ObservedRecords {
                                   acknowledgements.visibleBy(a.position(), a.visibleBy()),
                                   a.attemptId(),
                                   a.until()))
+                      .toList(),
+                  order.changes.stream()
+                      .map(
+                          c ->
+                              new Change(
+                                  c.position(),
+                                  c.appendedAt(),
+                                  acknowledgements.visibleBy(c.position(), c.visibleBy()),
+                                  c.deadline()))
                       .toList(),
                   List.copyOf(order.warnings),
                   rows.get(orderId),

@@ -2,12 +2,14 @@ package io.ordertimeout.it.oracle;
 
 import io.ordertimeout.it.oracle.HistoryEvent.Attempt;
 import io.ordertimeout.it.oracle.HistoryEvent.Cancellation;
+import io.ordertimeout.it.oracle.HistoryEvent.Change;
 import io.ordertimeout.it.oracle.HistoryEvent.Closing;
 import io.ordertimeout.it.oracle.HistoryEvent.Conflict;
 import io.ordertimeout.it.oracle.HistoryEvent.Creation;
 import io.ordertimeout.it.oracle.HistoryEvent.Doubt;
 import io.ordertimeout.it.oracle.HistoryEvent.Payment;
 import io.ordertimeout.it.oracle.HistoryEvent.Warning;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -30,11 +32,12 @@ record OrderHistory(
     List<Cancellation> cancellations,
     List<Conflict> conflicts,
     List<Attempt> attempts,
+    List<Change> changes,
     List<Warning> warnings,
     @Nullable OrderRow row,
     boolean parked) {
 
-  /** The history of an order without payment attempts and warnings. */
+  /** The history of an order without payment attempts, changes and warnings. */
   OrderHistory(
       String orderId,
       List<Creation> creations,
@@ -55,13 +58,54 @@ record OrderHistory(
         conflicts,
         List.of(),
         List.of(),
+        List.of(),
         row,
         parked);
   }
 
-  /** The first creation, which counts; later ones are repetitions. */
+  /**
+   * The first creation, which counts; later ones are repetitions. Its deadline is the one that the
+   * table contains, if the creation or a change states it; else the last one.
+   */
   @Nullable Creation creation() {
-    return creations.isEmpty() ? null : creations.get(0);
+    if (creations.isEmpty()) {
+      return null;
+    }
+    Creation first = creations.get(0);
+    List<Instant> deadlines = deadlines();
+    Instant inTable = row == null ? null : row.deadline();
+    return new Creation(
+        first.position(),
+        first.appendedAt(),
+        first.createdAt(),
+        inTable != null && deadlines.contains(inTable)
+            ? inTable
+            : deadlines.get(deadlines.size() - 1));
+  }
+
+  /** The deadlines that the creation and the changes state, in their order. */
+  List<Instant> deadlines() {
+    return Stream.concat(
+            creations.stream().limit(1).map(Creation::deadline),
+            changes.stream().map(Change::deadline))
+        .toList();
+  }
+
+  /**
+   * The time before which the warning must not be decided. What is published late, after a crash,
+   * states the deadline of then, which a change may have postponed since the decision.
+   */
+  Instant earliest(Warning warning) {
+    return deadlines().stream()
+        .map(deadline -> deadline.minus(warning.leadTime()))
+        .min(Comparator.naturalOrder())
+        .orElseThrow();
+  }
+
+  /** The changes behind the last one that states the deadline. */
+  List<Change> changesAfter(Instant deadline) {
+    int last = deadlines().lastIndexOf(deadline);
+    return last < 0 ? List.of() : changes.subList(last, changes.size());
   }
 
   Stream<HistoryEvent.Settling> settlings() {
@@ -70,7 +114,15 @@ record OrderHistory(
 
   private Stream<HistoryEvent> events() {
     return Stream.of(
-            creations, payments, closures, doubts, attempts, warnings, cancellations, conflicts)
+            creations,
+            payments,
+            closures,
+            doubts,
+            attempts,
+            changes,
+            warnings,
+            cancellations,
+            conflicts)
         .flatMap(List::stream);
   }
 

@@ -1,13 +1,16 @@
 package io.ordertimeout.it.oracle;
 
 import io.ordertimeout.it.oracle.HistoryEvent.Cancellation;
+import io.ordertimeout.it.oracle.HistoryEvent.Change;
 import io.ordertimeout.it.oracle.HistoryEvent.Creation;
 import io.ordertimeout.it.oracle.Violation.Kind;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * How late cancellations were published for the first time: from the deadline, which is a time by
@@ -43,11 +46,15 @@ final class Punctuality {
       return Optional.empty();
     }
     Cancellation first = order.cancellations().get(0);
-    // An order that arrives after its deadline is due then.
+    // An order that arrives, or is changed, after its deadline is due then.
     Instant due =
-        creation.deadline().isAfter(creation.appendedAt())
-            ? creation.deadline()
-            : creation.appendedAt();
+        Stream.concat(
+                Stream.of(creation.deadline(), creation.appendedAt()),
+                order.changes().stream()
+                    .filter(change -> change.deadline().equals(creation.deadline()))
+                    .map(Change::appendedAt))
+            .max(Comparator.naturalOrder())
+            .orElseThrow();
     Duration lateness = Duration.between(due, first.appendedAt());
     latenesses.add(lateness.toMillis());
     int shard = creation.position().partition();

@@ -74,7 +74,8 @@ record RowChange(String orderId, String at, JsonNode before, @Nullable JsonNode 
     boolean deadlineMoved = changed.contains("deadline") && !before.path("deadline").isNull();
     if (changed.isEmpty()
         || (!deadlineMoved && isCompletion(changed, after))
-        || (!deadlineMoved && isRestoration(changed, after, restorable))) {
+        // With the decision, a failover may have lost a change of the deadline before it.
+        || isRestoration(changed, after, restorable)) {
       return Optional.empty();
     }
     String columns =

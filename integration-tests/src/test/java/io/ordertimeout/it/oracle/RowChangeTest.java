@@ -94,7 +94,7 @@ class RowChangeTest {
 
   @Test
   void aRestorationChangesNothingElse() {
-    for (String column : new String[] {"deadline", "created_at", "shard"}) {
+    for (String column : new String[] {"policy", "created_at", "shard"}) {
       String[] restored = restored("CANCELLED");
       restored[4] = column;
       restored[5] = "other";

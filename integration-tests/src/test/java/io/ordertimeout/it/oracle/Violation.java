@@ -22,6 +22,8 @@ public record Violation(Kind kind, String explanation, String history) {
     IN_DOUBT_YET_CANCELLED,
     /** An order was cancelled while a payment attempt was under way that was in time. */
     HELD_YET_CANCELLED,
+    /** An order was decided by a deadline that a change in time had replaced, or pending by one. */
+    CHANGE_OVERLOOKED,
     /** One warning of an order was published as several events. */
     WARNED_TWICE,
     /** A warning was published before its time. */

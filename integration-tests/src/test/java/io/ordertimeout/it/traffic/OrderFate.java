@@ -30,6 +30,14 @@ enum OrderFate {
   PAYMENTS_OVERLAP,
   /** A payment is under way before the creation is published. */
   ATTEMPTED_BEFORE_CREATED,
+  /** The deadline is postponed before it comes, and the order is paid after it, or never. */
+  POSTPONED,
+  /** The deadline is postponed close to it, some before it, some after. */
+  POSTPONED_AT_DEADLINE,
+  /** The deadline is brought forward, and postponed again for half of the orders. */
+  BROUGHT_FORWARD,
+  /** The deadline is changed before the creation is published. */
+  CHANGED_BEFORE_CREATED,
   /** Due long after the test. */
   FAR_DEADLINE
 }

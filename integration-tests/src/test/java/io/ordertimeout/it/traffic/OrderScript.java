@@ -87,6 +87,30 @@ final class OrderScript {
         started(createdAt, "a1", deadline.plusSeconds(2));
         created(createdAt.plusMillis(random.nextInt(50, 500)), deadline);
       }
+      case POSTPONED -> {
+        created(createdAt, deadline);
+        Instant later = deadline.plusMillis(random.nextInt(500, 4_000));
+        changed(within(deadline, 0.1, 0.9), later);
+        if (random.nextBoolean()) {
+          paid(deadline.plusMillis(random.nextInt(450)), "p1");
+        }
+      }
+      case POSTPONED_AT_DEADLINE -> {
+        created(createdAt, deadline);
+        changed(closeTo(deadline), deadline.plusMillis(random.nextInt(100, 2_000)));
+      }
+      case BROUGHT_FORWARD -> {
+        created(createdAt, deadline);
+        Instant at = within(deadline, 0.1, 0.4);
+        changed(at, within(deadline, 0.41, 0.9));
+        if (random.nextBoolean()) {
+          changed(at.plusMillis(random.nextInt(200)), deadline.plusMillis(random.nextInt(2_000)));
+        }
+      }
+      case CHANGED_BEFORE_CREATED -> {
+        changed(createdAt, deadline.plusMillis(random.nextInt(-500, 3_000)));
+        created(createdAt.plusMillis(random.nextInt(50, 500)), deadline);
+      }
       case NEVER_PAID, FAR_DEADLINE -> created(createdAt, deadline);
       case CLOSED -> {
         created(createdAt, deadline);
@@ -190,6 +214,22 @@ final class OrderScript {
             attemptId.isEmpty()
                 ? Map.of("status", "ENDED")
                 : Map.of("attemptId", attemptId, "status", "ENDED")));
+  }
+
+  /** States when, because a record that is delayed must not appear to be behind its deadline. */
+  private void changed(Instant at, Instant deadline) {
+    ScheduledEvent changed =
+        ScheduledEvent.plain(
+            at,
+            Input.CHANGED,
+            orderId,
+            Map.of(
+                "changedAt",
+                at.truncatedTo(ChronoUnit.MICROS).toString(),
+                "payBy",
+                deadline.truncatedTo(ChronoUnit.MICROS).toString()));
+    events.add(changed);
+    repeat(changed);
   }
 
   private void closed(Instant at) {

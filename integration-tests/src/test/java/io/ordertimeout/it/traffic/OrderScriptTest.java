@@ -51,7 +51,7 @@ class OrderScriptTest {
     List<List<ScheduledEvent>> scripts = new ArrayList<>();
     for (int i = 0; i < orders; i++) {
       scripts.add(
-          OrderScript.write(random.split(), TrafficProfile.withAttempts(), "order-" + i, NOW));
+          OrderScript.write(random.split(), TrafficProfile.withAllTopics(), "order-" + i, NOW));
     }
     return scripts;
   }

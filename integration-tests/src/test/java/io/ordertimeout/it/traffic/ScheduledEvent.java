@@ -21,7 +21,8 @@ record ScheduledEvent(
     CREATED,
     PAID,
     CLOSED,
-    ATTEMPT
+    ATTEMPT,
+    CHANGED
   }
 
   enum Delivery {

@@ -137,6 +137,7 @@ public final class Traffic implements AutoCloseable {
               case PAID -> scenario.topics().paid();
               case CLOSED -> scenario.topics().closed();
               case ATTEMPT -> scenario.topics().attempts();
+              case CHANGED -> scenario.topics().changed();
             };
         track(shop.send(topic, event.orderId(), event.fields()));
       }

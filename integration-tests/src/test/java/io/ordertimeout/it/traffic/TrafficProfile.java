@@ -53,14 +53,18 @@ public record TrafficProfile(
     return of(weights);
   }
 
-  /** The same, and payments that are under way: for services that read payment attempts. */
-  public static TrafficProfile withAttempts() {
+  /** The same, and payments that are under way and changes: for services that read all topics. */
+  public static TrafficProfile withAllTopics() {
     Map<OrderFate, Integer> weights = new EnumMap<>(everything().weights);
     weights.put(OrderFate.PAID_SLOWLY, 8);
     weights.put(OrderFate.PAYMENT_FAILED, 6);
     weights.put(OrderFate.PAYMENT_ABANDONED, 5);
     weights.put(OrderFate.PAYMENTS_OVERLAP, 4);
     weights.put(OrderFate.ATTEMPTED_BEFORE_CREATED, 2);
+    weights.put(OrderFate.POSTPONED, 6);
+    weights.put(OrderFate.POSTPONED_AT_DEADLINE, 5);
+    weights.put(OrderFate.BROUGHT_FORWARD, 4);
+    weights.put(OrderFate.CHANGED_BEFORE_CREATED, 3);
     return of(weights);
   }
 

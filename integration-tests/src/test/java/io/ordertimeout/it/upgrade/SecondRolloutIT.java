@@ -19,7 +19,9 @@ import org.junit.jupiter.api.Test;
 class SecondRolloutIT {
 
   private static final String[] OFF = {
-    "order-timeout.topics.attempts", "", "order-timeout.topics.expiring", ""
+    "order-timeout.topics.attempts", "",
+    "order-timeout.topics.changed", "",
+    "order-timeout.topics.expiring", ""
   };
   private static final String[] ON = {
     "order-timeout.deadline.policies[0].name", "all",
@@ -38,6 +40,7 @@ class SecondRolloutIT {
     off.awaitReady(true);
     // Published before anybody reads its topic.
     start("attempted before");
+    scenario.shop().changed("changed before", Map.of("timeout", "PT30M"));
     for (int shard = 0; shard < Scenario.PARTITIONS; shard++) {
       scenario.passDeadline("off-" + shard, shard);
       scenario.createPending("before-" + shard, shard);
@@ -54,9 +57,11 @@ class SecondRolloutIT {
 
     Instant deadline = Scenario.in(Duration.ofSeconds(3));
     start("attempted");
-    for (String orderId : new String[] {"attempted", "attempted before", "unpaid"}) {
+    for (String orderId :
+        new String[] {"attempted", "attempted before", "changed", "changed before", "unpaid"}) {
       scenario.shop().created(orderId, Map.of("payBy", deadline.toString()));
     }
+    scenario.shop().changed("changed", Map.of("timeout", "PT30M"));
     assertThat(scenario.outcomes().awaitCancelled("unpaid").instant("cancelledAt"))
         .isAfterOrEqualTo(deadline.plusSeconds(1));
     assertThat(scenario.outcomes().warnings("unpaid")).hasSize(1);
@@ -64,8 +69,10 @@ class SecondRolloutIT {
       scenario.passDeadline("on-" + shard, shard);
       assertThat(scenario.database().state("before-" + shard)).isEqualTo("PENDING");
     }
-    assertThat(scenario.database().state("attempted")).isEqualTo("PENDING");
-    assertThat(scenario.database().state("attempted before")).isEqualTo("PENDING");
+    for (String orderId :
+        new String[] {"attempted", "attempted before", "changed", "changed before"}) {
+      assertThat(scenario.database().state(orderId)).isEqualTo("PENDING");
+    }
     assertThat(scenario.database().count(SuspensionRows.HOLDS)).isZero();
     assertThat(on.counter("order.timeout.repaired")).isZero();
   }
