@@ -12,6 +12,7 @@ const ACTIONS = {
   CLOSE_ORDER: 'closed',
   CANCEL_ORDER: 'requested the cancellation of',
   RELEASE_ORDER: 'released',
+  RESOLVE_CONFLICT: 'ended a conflict of',
   PAUSE_EXPIRY: 'placed',
   RESUME_EXPIRY: 'ended',
   LIFT_HOLD: 'lifted',

@@ -1,6 +1,9 @@
-import { get } from '../api.js';
-import { badge, clipped, h, table } from '../dom.js';
+import { get, session } from '../api.js';
+import { openChangeDialog, operatorButton } from '../dialog.js';
+import { badge, clipped, h, orderId, table, untrusted } from '../dom.js';
+import { radioGroup } from '../fields.js';
 import { formatMoney, timeElement } from '../format.js';
+import { viewHref } from '../urls.js';
 import { orderLink, orderStateBadge } from './labels.js';
 import { PAGE_SIZE, pagedList } from './paged-list.js';
 
@@ -9,13 +12,22 @@ const KINDS = {
   PAID_LATE: ['info', 'Paid late'],
 };
 
+const RESOLUTIONS = {
+  REFUNDED: 'Refunded',
+  REACTIVATED: 'Reactivated',
+  IGNORED: 'Ignored',
+};
+
 /** Payments that met a cancelled or closed order: money to be returned, or an order to be restored. */
-export function conflictsView() {
+export function conflictsView(parameters, page) {
+  const onlyOpen = parameters.get('open') !== 'false';
   const requests = new AbortController();
   const conflicts = pagedList({
-    fetchPage: (after) => get('/api/v1/conflicts', { after, limit: PAGE_SIZE }, requests.signal),
-    emptyText: 'No payments for cancelled or closed orders.',
-    build: conflictTable,
+    fetchPage: (after) => get('/api/v1/conflicts', { open: onlyOpen, after, limit: PAGE_SIZE }, requests.signal),
+    emptyText: onlyOpen
+      ? 'No payments for cancelled or closed orders are waiting for somebody.'
+      : 'No payments for cancelled or closed orders.',
+    build: (items) => conflictTable(items, page),
   });
   conflicts.load();
   return {
@@ -23,18 +35,30 @@ export function conflictsView() {
     element: h('div', { class: 'view' },
       h('section', { class: 'card', 'aria-label': 'Payment conflicts' },
         h('p', { class: 'minor' }, 'Payments that arrived after their order had been cancelled or closed. Each is '
-          + 'published once as order-payment-conflict; refunding it or restoring the order is up to the shop. Those paid in '
-          + 'time were made before the deadline, but delivered too late.'),
+          + 'published once as order-payment-conflict; refunding it or restoring the order is up to the shop, and a '
+          + 'conflict is open until somebody says what became of the money. Those paid in time were made before the '
+          + 'deadline, but delivered too late.'),
+        tabs(onlyOpen),
         conflicts.element)),
     refresh: conflicts.load,
     close: () => requests.abort(),
   };
 }
 
-function conflictTable(items) {
+function tabs(onlyOpen) {
+  return h('nav', { class: 'tabs', 'aria-label': 'Which conflicts' },
+    h('ul', {}, [['Open', {}, onlyOpen], ['All', { open: 'false' }, !onlyOpen]].map(
+      ([label, parameters, isShown]) => h('li', {}, h('a', {
+        href: viewHref('conflicts', parameters),
+        'aria-current': isShown ? 'page' : null,
+      }, label)))));
+}
+
+function conflictTable(items, page) {
   return table(
     'Payment conflicts, latest first',
-    ['Detected', 'Order', 'State', 'Kind', 'Payment', 'Paid', 'Deadline', { text: 'Amount', class: 'number' }, 'Published'],
+    ['Detected', 'Order', 'State', 'Kind', 'Payment', 'Paid', 'Deadline', { text: 'Amount', class: 'number' }, 'Published',
+      'Ended'],
     items.map((conflict) => h('tr', { 'data-key': `${conflict.orderId} ${conflict.paymentId}` },
       h('td', {}, timeElement(conflict.detectedAt)),
       h('th', { scope: 'row' }, orderLink(conflict.orderId)),
@@ -45,7 +69,42 @@ function conflictTable(items) {
       h('td', {}, conflict.deadline ? timeElement(conflict.deadline) : '–'),
       h('td', { class: 'number' },
         conflict.amount ? formatMoney(conflict.amount.value, conflict.amount.currency) : '–'),
-      h('td', {}, conflict.publishedAt ? timeElement(conflict.publishedAt) : badge('wait', 'Not yet')))),
+      h('td', {}, conflict.publishedAt ? timeElement(conflict.publishedAt) : badge('wait', 'Not yet')),
+      h('td', {}, ending(conflict, page)))),
     { class: 'cards' },
   );
+}
+
+function ending(conflict, page) {
+  if (!conflict.resolution) {
+    return session.operator
+      ? operatorButton('End…', () => resolve(conflict, page))
+      : badge('warn', 'Open');
+  }
+  return [
+    badge('ok', RESOLUTIONS[conflict.resolution] ?? conflict.resolution), ' ',
+    h('span', { class: 'minor' }, 'by ', untrusted(conflict.resolvedBy), ', ', timeElement(conflict.resolvedAt), ': ',
+      untrusted(conflict.reason)),
+  ];
+}
+
+function resolve(conflict, page) {
+  return openChangeDialog(page, {
+    title: 'End conflict',
+    description: ['What became of the payment ', untrusted(conflict.paymentId), ' for order ', orderId(conflict.orderId),
+      '? The service neither refunds money nor restores orders. This cannot be undone.'],
+    fields: radioGroup('It was', 'resolution', [
+      ['REFUNDED', 'refunded: the customer has the money back'],
+      ['REACTIVATED', 'accepted: the shop delivers nevertheless'],
+      ['IGNORED', 'ignored: nothing is to be done'],
+    ], 'REFUNDED'),
+    confirm: 'End conflict',
+    path: '/api/v1/conflicts/resolve',
+    body: (data) => ({
+      orderId: conflict.orderId,
+      paymentId: conflict.paymentId,
+      resolution: data.get('resolution'),
+    }),
+    done: () => 'The conflict has ended.',
+  });
 }

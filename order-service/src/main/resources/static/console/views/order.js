@@ -38,10 +38,12 @@ const EVENTS = {
   PUBLISHED: ['ok', 'Cancellation published'],
   CONFLICT: ['warn', 'Payment conflict'],
   CONFLICT_PUBLISHED: ['ok', 'Conflict published'],
+  CONFLICT_RESOLVED: ['ok', 'Conflict ended'],
 };
 
 // In display order.
 const DETAIL_LABELS = {
+  resolution: 'as',
   reason: 'reason',
   before: 'previous deadline',
   after: 'new deadline',

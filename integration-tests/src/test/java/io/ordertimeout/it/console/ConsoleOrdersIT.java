@@ -212,6 +212,13 @@ class ConsoleOrdersIT {
       assertThat(rows(visit)).hasCount(1);
       assertThat(rows(visit)).containsText("many-00");
       assertThat(rows(visit)).containsText("Cancelled");
+
+      visit.button("End…").click();
+      visit.dialog().getByLabel("ignored: nothing is to be done").check();
+      visit.because("a test").confirm("End conflict");
+      assertThat(rows(visit)).hasCount(0);
+      visit.go("conflicts?open=false");
+      assertThat(rows(visit)).containsText("Ignored by operator");
     }
   }
 

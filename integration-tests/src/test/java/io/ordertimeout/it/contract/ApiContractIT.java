@@ -36,6 +36,7 @@ import io.ordertimeout.client.model.Problem;
 import io.ordertimeout.client.model.ProblemErrorsInner;
 import io.ordertimeout.client.model.Reason;
 import io.ordertimeout.client.model.ReplayRequest;
+import io.ordertimeout.client.model.ResolutionRequest;
 import io.ordertimeout.client.model.Stop;
 import io.ordertimeout.it.support.Http;
 import io.ordertimeout.it.support.Scenario;
@@ -280,11 +281,20 @@ class ApiContractIT {
   private void resolveConflicts(DefaultApi api) {
     scenario.shop().paid("found-cheap", "p-2");
     scenario.shop().paid("found-of-store", "p-3");
-    await("the conflicts").until(() -> api.getConflicts(null, 1).getNext() != null);
-    String next = api.getConflicts(null, 1).getNext();
-    assertThat(api.getConflicts(next, 1).getData())
+    await("the conflicts").until(() -> api.getConflicts(null, true, 1).getNext() != null);
+    String next = api.getConflicts(null, true, 1).getNext();
+    assertThat(api.getConflicts(next, true, 1).getData())
         .extracting(OrderConflict::getPaymentId)
         .containsAnyOf("p-2", "p-3");
+    OrderConflict ended =
+        api.postConflictsResolve(
+            new ResolutionRequest()
+                .orderId("found-cheap")
+                .paymentId("p-2")
+                .resolution(ResolutionRequest.ResolutionEnum.REFUNDED)
+                .reason(WHY),
+            null);
+    assertThat(ended.getResolvedBy()).isEqualTo("operator");
   }
 
   private void pauseAndResume(DefaultApi api) {

@@ -59,6 +59,39 @@ class RetentionIT {
   }
 
   @Test
+  void anOrderIsKeptUntilItsConflictHasEndedButNoLongerThanTheAuditLog() {
+    database.execute(
+        """
+        with cancelled as (
+          insert into order_deadline (
+            order_id, shard, state, created_at, deadline, decided_at, decided_by)
+          select 'open-' || days, 0, 'CANCELLED', t - interval '1 h', t, t, 'EXPIRY'
+          from unnest(array[399, 401]) days
+          cross join lateral (select clock_timestamp() - make_interval(days => days) as t) s
+          returning id, shard, decided_at
+        )
+        insert into outbox (order_row, payment_id, shard, written_at, published_at)
+        select id, 'p', shard, decided_at, decided_at from cancelled
+        """);
+    awaitPurged("open-401");
+    awaitAPurge("after-open");
+    assertThat(database.state("open-399")).isEqualTo("CANCELLED");
+
+    service
+        .http()
+        .operator()
+        .post(
+            "/api/v1/conflicts/resolve",
+            Map.of(
+                "orderId", "open-399",
+                "paymentId", "p",
+                "resolution", "IGNORED",
+                "reason", "long ago"))
+        .assertOk();
+    awaitPurged("open-399");
+  }
+
+  @Test
   void anOrderSettledEarlyIsKeptUntilItsDeadlineNoLongerMatters() {
     Instant deadline = ago(Duration.ofDays(-20));
     settle("long", "CLOSED", ago(Duration.ofDays(10)), deadline);
@@ -202,7 +235,9 @@ class RetentionIT {
     assertThat(eventsWithoutOrder()).isZero();
   }
 
-  /** Inserts a cancelled order whose cancellation and one conflict are not published. */
+  /**
+   * Inserts a cancelled order whose cancellation and one conflict, which ended, are not published.
+   */
   private void cancelWithoutPublishing(String orderId, int shard, Instant deadline) {
     database.execute(
         """
@@ -213,8 +248,8 @@ class RetentionIT {
           from cast(? as timestamptz) t
           returning id, shard, decided_at
         )
-        insert into outbox (order_row, payment_id, shard, paid_at, written_at)
-        select id, payment, shard, decided_at, decided_at
+        insert into outbox (order_row, payment_id, shard, paid_at, written_at, resolved_at)
+        select id, payment, shard, decided_at, decided_at, decided_at
         from cancelled cross join unnest(array['', 'first']) as payment
         """,
         orderId,

@@ -33,6 +33,8 @@ class AlertsTest {
           "Release",
           "Replay the dead letter",
           "Close the order",
+          "Conflicts",
+          "End…",
           "Status, Targets",
           "Look",
           "Do",

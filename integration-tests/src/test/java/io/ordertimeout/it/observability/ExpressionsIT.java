@@ -52,9 +52,16 @@ class ExpressionsIT {
 
   @BeforeAll
   void start(@TempDir Path folder) throws IOException, InterruptedException {
-    Scenario scenario = opened(Scenario.create());
+    Scenario scenario = opened(Scenario.withAllTopics());
     int port = Ports.any();
-    ServiceProcess service = opened(scenario.startProcess("server.port", String.valueOf(port)));
+    ServiceProcess service =
+        opened(
+            scenario.startProcess(
+                "server.port", String.valueOf(port),
+                "order-timeout.deadline.policies[0].name", "web",
+                "order-timeout.deadline.policies[0].channel", "web",
+                "order-timeout.deadline.policies[0].timeout", "1h",
+                "order-timeout.deadline.policies[0].warnings[0]", "1s"));
     service.awaitReady();
     suspendAnOrder(scenario, Http.at(port));
     prometheus =

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A steady rate of orders until it is closed: most are paid, some are closed, some are never paid,
- * and some are paid after their cancellation.
+ * some are paid after their cancellation, and some are changed or are being paid.
  */
 final class Load implements AutoCloseable {
 
@@ -23,6 +23,8 @@ final class Load implements AutoCloseable {
   private final String created;
   private final String paid;
   private final String closed;
+  private final String attempts;
+  private final String changed;
   private final ScheduledExecutorService scheduler = Executors.newSingleThreadScheduledExecutor();
   private final ScheduledFuture<?> ticks;
   private int number;
@@ -32,6 +34,8 @@ final class Load implements AutoCloseable {
     this.created = scenario.topics().created();
     this.paid = scenario.topics().paid();
     this.closed = scenario.topics().closed();
+    this.attempts = scenario.topics().attempts();
+    this.changed = scenario.topics().changed();
     this.ticks =
         scheduler.scheduleAtFixedRate(this::tick, 0, TICK.toMillis(), TimeUnit.MILLISECONDS);
   }
@@ -47,7 +51,8 @@ final class Load implements AutoCloseable {
         shop.send(created, order, Map.of("timeout", TIMEOUT, "channel", "web", "amount", amount)));
     switch (number % 10) {
       case 0 -> Shop.await(shop.send(closed, order, Map.of("reason", "CUSTOMER")));
-      case 1, 2 -> {} // never paid
+      case 1 -> Shop.await(shop.send(attempts, order, Map.of("status", "ENDED")));
+      case 2 -> Shop.await(shop.send(changed, order, Map.of("timeout", TIMEOUT)));
       case 3 -> pay(number - LATE);
       default -> pay(number);
     }

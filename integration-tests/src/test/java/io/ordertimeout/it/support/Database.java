@@ -182,7 +182,7 @@ public final class Database {
         deadline.toString());
   }
 
-  /** Inserts a settled order with a publication and a payment conflict of the same time. */
+  /** Inserts a settled order with a publication and a payment conflict, which ended then, too. */
   public void settleInThePast(String orderId, String state, Instant decidedAt, Instant deadline) {
     jdbc.update(
         """
@@ -194,8 +194,8 @@ public final class Database {
             case ? when 'PAID' then 'PAYMENT' when 'CLOSED' then 'CLOSING' else 'EXPIRY' end)
           returning id, shard, decided_at
         )
-        insert into outbox (order_row, payment_id, shard, written_at, published_at)
-        select id, payment, shard, decided_at, decided_at
+        insert into outbox (order_row, payment_id, shard, written_at, published_at, resolved_at)
+        select id, payment, shard, decided_at, decided_at, decided_at
         from settled cross join unnest(array['', 'p']) as payment
         """,
         orderId,

@@ -37,6 +37,8 @@ public record OperatorAction(
     CANCEL_ORDER(true),
     /** A parked order may be decided again. */
     RELEASE_ORDER(true),
+    /** It was recorded how a conflict has ended. */
+    RESOLVE_CONFLICT(false),
     /** Expiry was paused. */
     PAUSE_EXPIRY(false),
     /** A pause was ended. */

@@ -72,7 +72,9 @@ public class OrderHistory {
     /** A payment met it after it was cancelled or closed. */
     CONFLICT,
     /** Kafka acknowledged the conflict. */
-    CONFLICT_PUBLISHED
+    CONFLICT_PUBLISHED,
+    /** Somebody has said what became of the money. */
+    CONFLICT_RESOLVED
   }
 
   /**
@@ -92,7 +94,8 @@ public class OrderHistory {
           Kind.EXTEND_ORDER, HistoryEventType.EXTENDED,
           Kind.CANCEL_ORDER, HistoryEventType.CANCELLATION_REQUESTED,
           Kind.RELEASE_ORDER, HistoryEventType.RELEASED,
-          Kind.CLOSE_ORDER, HistoryEventType.CLOSED);
+          Kind.CLOSE_ORDER, HistoryEventType.CLOSED,
+          Kind.RESOLVE_CONFLICT, HistoryEventType.CONFLICT_RESOLVED);
 
   private final OrderTimeoutProperties.Topics topics;
 
@@ -239,6 +242,10 @@ public class OrderHistory {
             details(
                 "reason",
                 action.reason(),
+                "payment",
+                text(action.after(), "paymentId"),
+                "resolution",
+                text(action.after(), "resolution"),
                 "before",
                 move == null ? null : move.before(),
                 "after",

@@ -47,6 +47,9 @@ final class OutboxRows {
   /** SQL condition: the row {@code o} of the outbox is a conflict. */
   static final String IS_CONFLICT = "o.payment_id >= E'\\x02'";
 
+  /** SQL condition: the row {@code o} of the outbox is a conflict that nobody has ended. */
+  static final String IS_OPEN_CONFLICT = IS_CONFLICT + " and o.resolved_at is null";
+
   /** SQL expression: the number of the warning in the row {@code o}; null if it is none. */
   static final String WARNING =
       "case when o.payment_id between E'\\x01' and E'\\x02' then substr(o.payment_id, 2)::int end";

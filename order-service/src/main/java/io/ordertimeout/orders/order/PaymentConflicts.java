@@ -12,14 +12,20 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
  * Payments that met a cancelled or closed order. Their rows of the outbox live as long as the
- * order, so that a payment that is delivered again raises no second conflict. Thread-safe.
+ * order, so that a payment that is delivered again raises no second conflict, and an order as long
+ * as somebody has to say what became of the money. Thread-safe.
  */
 @Repository
 public class PaymentConflicts {
@@ -51,6 +57,10 @@ public class PaymentConflicts {
    * @param paidAt when the payment was made
    * @param detectedAt when the conflict was detected
    * @param publishedAt when Kafka acknowledged the conflict; null if it has not yet
+   * @param resolution how it has ended; null while it is open
+   * @param resolvedAt when somebody said so; null while it is open
+   * @param resolvedBy who said so; null while it is open
+   * @param reason why, in their words; null while it is open
    */
   public record OrderConflict(
       ConflictKind kind,
@@ -62,7 +72,11 @@ public class PaymentConflicts {
       @Nullable Instant decidedAt,
       @Nullable Instant paidAt,
       Instant detectedAt,
-      @Nullable Instant publishedAt) {
+      @Nullable Instant publishedAt,
+      @Nullable Resolution resolution,
+      @Nullable Instant resolvedAt,
+      @Nullable String resolvedBy,
+      @Nullable String reason) {
 
     /** Returns where the conflict is in the list. */
     public ConflictKey key() {
@@ -78,6 +92,19 @@ public class PaymentConflicts {
    * @param paymentId its payment
    */
   public record ConflictKey(Instant detectedAt, String orderId, String paymentId) {}
+
+  /**
+   * The conflicts that are open.
+   *
+   * @param conflicts how many, at most 10,000, the oldest
+   * @param oldest when the oldest of them was detected; null if there is none
+   * @param amounts the amounts of their orders by currency
+   */
+  public record Open(long conflicts, @Nullable Instant oldest, Map<String, BigDecimal> amounts) {
+
+    /** No conflict. */
+    public static final Open NONE = new Open(0, null, Map.of());
+  }
 
   /**
    * A payment that changed nothing, because its order was already paid, or closed as stale.
@@ -137,12 +164,52 @@ public class PaymentConflicts {
       """
           .formatted(OutboxRows.IS_CONFLICT);
 
+  private static final String COLUMNS =
+      """
+      o.order_row, o.payment_id, o.paid_at, o.written_at, o.published_at, o.resolution,
+          o.resolved_at, o.resolved_by, o.resolution_reason""";
+
+  private static final String OF_PAYMENT =
+      """
+      select %s, d.order_id, d.state, d.amount, d.currency, d.deadline, d.decided_at
+      from order_deadline d join outbox o on o.order_row = d.id
+      where d.order_id = :orderId and o.payment_id = :paymentId and %s
+      """
+          .formatted(COLUMNS, OutboxRows.IS_CONFLICT);
+
+  private static final String RESOLVE =
+      """
+      update outbox o set
+        resolution = :resolution, resolved_at = clock_timestamp(), resolved_by = :resolvedBy,
+        resolution_reason = :reason
+      where o.order_row = (select id from order_deadline where order_id = :orderId)
+        and o.payment_id = :paymentId and %s
+      """
+          .formatted(OutboxRows.IS_OPEN_CONFLICT);
+
+  private static final String OPEN =
+      """
+      select d.currency, count(*) as conflicts, min(c.written_at) as oldest,
+        coalesce(sum(d.amount), 0) as amount
+      from (
+        select order_row, written_at from outbox o where %s
+        order by written_at, order_row, payment_id
+        limit 10000
+      ) c
+      cross join lateral (
+        select o.amount, o.currency from order_deadline o where o.id = c.order_row
+        offset 0
+      ) d
+      group by d.currency
+      """
+          .formatted(OutboxRows.IS_OPEN_CONFLICT);
+
   private static final String PAGE =
       """
       select c.*, d.order_id, d.state, d.amount, d.currency, d.deadline, d.decided_at
       from (
-        select order_row, payment_id, paid_at, written_at, published_at from outbox o
-        where %s and (written_at, order_row, payment_id)
+        select %s from outbox o
+        where %%s and (written_at, order_row, payment_id)
           < (:detectedAt, (select id from order_deadline where order_id = :orderId), :paymentId)
         order by written_at desc, order_row desc, payment_id desc
         limit :limit
@@ -156,7 +223,7 @@ public class PaymentConflicts {
       ) d
       order by c.written_at desc, c.order_row desc, c.payment_id desc
       """
-          .formatted(OutboxRows.IS_CONFLICT);
+          .formatted(COLUMNS);
 
   private final JdbcClient client;
 
@@ -236,10 +303,64 @@ public class PaymentConflicts {
         .list();
   }
 
-  /** Returns at most {@code limit} conflicts that follow a position, the latest first. */
-  public List<OrderConflict> page(ConflictKey after, int limit) {
+  /** Finds a conflict. */
+  public Optional<OrderConflict> find(String orderId, String paymentId) {
     return client
-        .sql(PAGE)
+        .sql(OF_PAYMENT)
+        .param("orderId", orderId)
+        .param("paymentId", paymentId)
+        .query(PaymentConflicts::conflict)
+        .optional();
+  }
+
+  /** Records how a conflict has ended; returns whether it was open. */
+  public boolean resolve(
+      String orderId, String paymentId, Resolution resolution, String resolvedBy, String reason) {
+    return client
+            .sql(RESOLVE)
+            .param("orderId", orderId)
+            .param("paymentId", paymentId)
+            .param("resolution", resolution.name())
+            .param("resolvedBy", resolvedBy)
+            .param("reason", reason)
+            .update()
+        > 0;
+  }
+
+  /** Counts the conflicts that are open. */
+  public Open open() {
+    Map<String, BigDecimal> amounts = new TreeMap<>();
+    List<Open> byCurrency =
+        client
+            .sql(OPEN)
+            .query(
+                (row, number) -> {
+                  String currency = row.getString("currency");
+                  if (currency != null) {
+                    amounts.put(currency, row.getBigDecimal("amount"));
+                  }
+                  return new Open(
+                      row.getLong("conflicts"), requiredInstant(row, "oldest"), Map.of());
+                })
+            .list();
+    return new Open(
+        byCurrency.stream().mapToLong(Open::conflicts).sum(),
+        byCurrency.stream()
+            .map(Open::oldest)
+            .filter(Objects::nonNull)
+            .min(Comparator.naturalOrder())
+            .orElse(null),
+        amounts);
+  }
+
+  /**
+   * Returns at most {@code limit} conflicts that follow a position, the latest first.
+   *
+   * @param onlyOpen whether those that have ended are left out
+   */
+  public List<OrderConflict> page(ConflictKey after, boolean onlyOpen, int limit) {
+    return client
+        .sql(PAGE.formatted(onlyOpen ? OutboxRows.IS_OPEN_CONFLICT : OutboxRows.IS_CONFLICT))
         .param("detectedAt", parameter(after.detectedAt()))
         .param("orderId", after.orderId())
         .param("paymentId", after.paymentId())
@@ -253,6 +374,7 @@ public class PaymentConflicts {
     Instant paidAt = instant(row, "paid_at");
     BigDecimal amount = row.getBigDecimal("amount");
     String currency = row.getString("currency");
+    String resolution = row.getString("resolution");
     return new OrderConflict(
         ConflictKind.of(paidAt, deadline),
         row.getString("order_id"),
@@ -263,6 +385,10 @@ public class PaymentConflicts {
         instant(row, "decided_at"),
         paidAt,
         requiredInstant(row, "written_at"),
-        instant(row, "published_at"));
+        instant(row, "published_at"),
+        resolution == null ? null : Resolution.valueOf(resolution),
+        instant(row, "resolved_at"),
+        row.getString("resolved_by"),
+        row.getString("resolution_reason"));
   }
 }

@@ -36,7 +36,11 @@ class SettledOrdersPurge implements Purgeable {
   private static final String IS_PUBLISHED =
       """
       not exists (
-        select from outbox o where o.order_row = d.id and o.published_at is null offset 0)""";
+        select from outbox o
+        where o.order_row = d.id
+          and (o.published_at is null or (%s and o.written_at >= :openSince))
+        offset 0)"""
+          .formatted(OutboxRows.IS_OPEN_CONFLICT);
 
   private static final String CREATED =
       """
@@ -94,6 +98,7 @@ class SettledOrdersPurge implements Purgeable {
   private final DatabaseClock clock;
   private final Duration retention;
   private final Duration retentionWithoutCreation;
+  private final Duration longestOpen;
 
   SettledOrdersPurge(
       JdbcClient client,
@@ -115,6 +120,7 @@ class SettledOrdersPurge implements Purgeable {
             ? deadline.retention()
             : deadline.staleAfter();
     this.retentionWithoutCreation = retention.plus(deadline.longestWait());
+    this.longestOpen = properties.audit().retention();
   }
 
   @Override
@@ -148,6 +154,7 @@ class SettledOrdersPurge implements Purgeable {
         client
             .sql(selection)
             .param("before", parameter(before))
+            .param("openSince", parameter(clock.now().minus(longestOpen)))
             .param("limit", limit)
             .query(String.class)
             .list()

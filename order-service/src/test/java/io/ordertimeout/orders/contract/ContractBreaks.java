@@ -33,13 +33,15 @@ final class ContractBreaks {
   private static final Set<String> UPPER_LIMITS =
       Set.of("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties");
 
-  /** Values of which nobody gets one who has not switched on the feature that it belongs to. */
+  /** Values of which nobody gets one who does not use the feature that it belongs to. */
   private static final Set<String> OF_SWITCHED_ON_FEATURES =
       Set.of(
           "ATTEMPT",
           "ATTEMPT_STARTED",
           "ATTEMPT_ENDED",
           "WARNED",
+          "RESOLVE_CONFLICT",
+          "CONFLICT_RESOLVED",
           "CHANGED",
           "payment-under-way",
           "confirmation");
