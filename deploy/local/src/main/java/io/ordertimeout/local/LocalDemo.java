@@ -131,7 +131,8 @@ public final class LocalDemo implements AutoCloseable {
   private OrderStatistics startReader(String kafka, long startMillis, LocalOptions options) {
     Duration retention = options.traffic().timeoutMax().plus(RETENTION);
     OrderStatistics statistics = new OrderStatistics(startMillis, clock.millis(), retention);
-    add(new TopicReader(kafka, statistics, startMillis, retention)).start();
+    List<String> topics = options.traffic().allTopics() ? Topics.ALL : Topics.USUAL;
+    add(new TopicReader(kafka, statistics, topics, startMillis, retention)).start();
     return statistics;
   }
 
@@ -160,7 +161,11 @@ public final class LocalDemo implements AutoCloseable {
         options.timeoutMin().toSeconds(),
         options.timeoutMax().toSeconds(),
         seed);
-    add(ShopTraffic.to(kafka, options, seed, clock)).start();
+    ShopTraffic shop = add(ShopTraffic.to(kafka, options, seed, clock));
+    shop.start();
+    if (options.allTopics()) {
+      add(new PaymentCloser(kafka, shop)).start();
+    }
   }
 
   /** Configures logging before Kafka's threads start to log; the service would do so too late. */

@@ -56,6 +56,8 @@ record LocalOptions(
    * @param timeoutMin shortest time that a customer has to pay
    * @param timeoutMax longest time that a customer has to pay
    * @param paidRatio share of orders that are paid in time, between 0 and 1
+   * @param allTopics whether the traffic has payment attempts and changes of orders; the service of
+   *     an existing Kafka must then read them
    * @param seed seed of the random generator, to repeat the same traffic; random if absent
    */
   record Traffic(
@@ -64,6 +66,7 @@ record LocalOptions(
       @DefaultValue("20s") Duration timeoutMin,
       @DefaultValue("60s") Duration timeoutMax,
       @DefaultValue("0.85") double paidRatio,
+      @DefaultValue("true") boolean allTopics,
       @Nullable Long seed) {
 
     Traffic {

@@ -24,6 +24,12 @@ record OrderScript(Outcome outcome, Instant deadline, List<TimedEvent> events) {
     PAID,
     /** Paid 20 to 300 ms before the deadline. */
     PAID_JUST_IN_TIME,
+    /** A payment is under way at the deadline and succeeds after it. */
+    PAID_SLOWLY,
+    /** A payment is under way at the deadline and fails after it. */
+    PAYMENT_FAILED,
+    /** Gets more time to pay, and is paid after the first deadline. */
+    PAID_AFTER_CHANGE,
     /** Paid after the deadline, which causes a payment conflict. */
     PAID_LATE,
     /** Closed by the customer. */
@@ -33,6 +39,9 @@ record OrderScript(Outcome outcome, Instant deadline, List<TimedEvent> events) {
   }
 
   private static final double JUST_IN_TIME_OF_PAID = 0.05;
+  private static final double SLOWLY_OF_PAID = 0.04;
+  private static final double AFTER_CHANGE_OF_PAID = 0.02;
+  private static final double FAILED_OF_UNPAID = 0.1;
   private static final double CLOSED_OF_UNPAID = 0.12;
   private static final double LATE_OF_UNPAID = 0.04;
   private static final double SENT_TWICE = 0.02;
@@ -56,7 +65,7 @@ record OrderScript(Outcome outcome, Instant deadline, List<TimedEvent> events) {
         Duration.ofMillis(
             random.nextLong(options.timeoutMin().toMillis(), options.timeoutMax().toMillis() + 1));
     Instant deadline = created.plus(timeout);
-    Outcome outcome = outcome(random, options.paidRatio());
+    Outcome outcome = outcome(random, options);
     List<TimedEvent> events = new ArrayList<>();
     Instant createdSent = created;
     switch (outcome) {
@@ -70,6 +79,22 @@ record OrderScript(Outcome outcome, Instant deadline, List<TimedEvent> events) {
       }
       case PAID_JUST_IN_TIME -> {
         Instant paid = deadline.minusMillis(random.nextLong(20, 300));
+        add(events, random, paid, new ShopEvent.Paid(orderId, "pay-" + orderId, paid));
+      }
+      case PAID_SLOWLY, PAYMENT_FAILED -> {
+        String attempt = "attempt-" + orderId;
+        Instant started = deadline.minusMillis(random.nextLong(500, 5_000));
+        Instant ended = deadline.plusMillis(random.nextLong(500, 8_000));
+        add(events, random, started, ShopEvent.Attempt.started(orderId, attempt));
+        if (outcome == Outcome.PAID_SLOWLY) {
+          add(events, random, ended, new ShopEvent.Paid(orderId, "pay-" + orderId, ended));
+        }
+        events.add(new TimedEvent(ended.plusMillis(20), ShopEvent.Attempt.ended(orderId, attempt)));
+      }
+      case PAID_AFTER_CHANGE -> {
+        Instant changed = created.plus(share(timeout, random.nextDouble(0.2, 0.8)));
+        Instant paid = deadline.plusMillis(random.nextLong(500, 5_000));
+        add(events, random, changed, new ShopEvent.Changed(orderId, changed, timeout));
         add(events, random, paid, new ShopEvent.Paid(orderId, "pay-" + orderId, paid));
       }
       case PAID_LATE -> {
@@ -91,21 +116,43 @@ record OrderScript(Outcome outcome, Instant deadline, List<TimedEvent> events) {
             created,
             timeout,
             CHANNELS.get(random.nextInt(CHANNELS.size())),
-            METHODS.get(random.nextInt(METHODS.size())),
+            method(random, outcome),
             new ShopEvent.Amount(BigDecimal.valueOf(random.nextLong(500, 30_000), 2), "EUR")));
     return new OrderScript(outcome, deadline, List.copyOf(events));
   }
 
-  private static Outcome outcome(RandomGenerator random, double paidRatio) {
-    boolean paid = random.nextDouble() < paidRatio;
+  private static Outcome outcome(RandomGenerator random, LocalOptions.Traffic options) {
+    boolean paid = random.nextDouble() < options.paidRatio();
     double choice = random.nextDouble();
+    double other = random.nextDouble();
     if (paid) {
-      return choice < JUST_IN_TIME_OF_PAID ? Outcome.PAID_JUST_IN_TIME : Outcome.PAID;
+      if (choice < JUST_IN_TIME_OF_PAID) {
+        return Outcome.PAID_JUST_IN_TIME;
+      }
+      if (options.allTopics() && other < SLOWLY_OF_PAID) {
+        return Outcome.PAID_SLOWLY;
+      }
+      return options.allTopics() && other < SLOWLY_OF_PAID + AFTER_CHANGE_OF_PAID
+          ? Outcome.PAID_AFTER_CHANGE
+          : Outcome.PAID;
+    }
+    if (options.allTopics() && other < FAILED_OF_UNPAID) {
+      return Outcome.PAYMENT_FAILED;
     }
     if (choice < CLOSED_OF_UNPAID) {
       return Outcome.CLOSED;
     }
     return choice < CLOSED_OF_UNPAID + LATE_OF_UNPAID ? Outcome.PAID_LATE : Outcome.ABANDONED;
+  }
+
+  /** Payments by wallet are closed at the provider before their orders are cancelled. */
+  private static String method(RandomGenerator random, Outcome outcome) {
+    String method = METHODS.get(random.nextInt(METHODS.size()));
+    return switch (outcome) {
+      case PAID_JUST_IN_TIME, PAID_SLOWLY, PAYMENT_FAILED -> "card";
+      case PAID_LATE -> "transfer";
+      default -> method;
+    };
   }
 
   /** Returns a log-normal payment delay as a share of the timeout. */

@@ -28,6 +28,7 @@ final class OrderStatistics {
   private long closed;
   private long cancelled;
   private long conflicts;
+  private long warned;
   private long paidYetCancelled;
 
   /**
@@ -67,13 +68,23 @@ final class OrderStatistics {
     }
   }
 
+  /** A payment of an order was under way, so it may be cancelled later than its deadline. */
+  synchronized void attempted(String orderId, long appendedMillis) {
+    entry(orderId, appendedMillis).attempted = true;
+  }
+
+  /** A customer was warned. */
+  synchronized void warned() {
+    warned++;
+  }
+
   synchronized void cancelled(String orderId, long appendedMillis, long deadlineMillis) {
     Entry entry = entry(orderId, appendedMillis);
     if (!entry.cancelled) {
       entry.cancelled = true;
       entry.deadlineMillis = deadlineMillis;
       cancelled += inThisRun(appendedMillis);
-      if (deadlineMillis >= readyMillis) {
+      if (deadlineMillis >= readyMillis && !entry.attempted) {
         latenesses.addLast(new Lateness(appendedMillis, appendedMillis - deadlineMillis));
       }
       check(entry);
@@ -102,6 +113,7 @@ final class OrderStatistics {
         created,
         paid,
         closed,
+        warned,
         cancelled,
         conflicts,
         paidYetCancelled,
@@ -146,6 +158,7 @@ final class OrderStatistics {
       long created,
       long paid,
       long closed,
+      long warned,
       long cancelled,
       long conflicts,
       long paidYetCancelled,
@@ -163,6 +176,7 @@ final class OrderStatistics {
     private long deadlineMillis;
     private boolean created;
     private boolean closed;
+    private boolean attempted;
     private boolean cancelled;
     private boolean wronglyCancelled;
 

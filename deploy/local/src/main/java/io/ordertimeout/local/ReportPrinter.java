@@ -70,11 +70,12 @@ final class ReportPrinter implements AutoCloseable {
     OptionalLong waiting = pending.get();
     return String.format(
         Locale.ROOT,
-        "created %d | paid %d | closed %d | cancelled %d | pending %s | lateness p50 %s, p99 %s"
+        "created %d | paid %d | closed %d | warned %d | cancelled %d | pending %s | lateness p50 %s, p99 %s"
             + " | conflicts %d | paid yet cancelled %d%s",
         sum.created(),
         sum.paid(),
         sum.closed(),
+        sum.warned(),
         sum.cancelled(),
         waiting.isPresent() ? String.valueOf(waiting.getAsLong()) : "?",
         millis(sum, sum.latenessP50Millis()),

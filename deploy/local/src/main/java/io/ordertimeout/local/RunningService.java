@@ -60,6 +60,17 @@ final class RunningService implements AutoCloseable {
     settings.put("order-timeout.breaker.enabled", true);
     settings.put("order-timeout.breaker.min-cancellations", minCancellations);
     settings.put("order-timeout.topics.create-missing", true);
+    settings.put("order-timeout.topics.attempts", Topics.ATTEMPTS);
+    settings.put("order-timeout.topics.changed", Topics.CHANGED);
+    settings.put("order-timeout.topics.expiring", Topics.EXPIRING);
+    settings.put("order-timeout.deadline.policies[0].name", "wallet");
+    settings.put("order-timeout.deadline.policies[0].payment-method", "wallet");
+    settings.put("order-timeout.deadline.policies[0].timeout", "60s");
+    settings.put("order-timeout.deadline.policies[0].warnings[0]", "10s");
+    settings.put("order-timeout.deadline.policies[0].confirm", "1m");
+    settings.put("order-timeout.deadline.policies[1].name", "others");
+    settings.put("order-timeout.deadline.policies[1].timeout", "60s");
+    settings.put("order-timeout.deadline.policies[1].warnings[0]", "10s");
     settings.put("order-timeout.topics.partitions", partitions);
     return new RunningService(
         new SpringApplicationBuilder(OrderServiceApplication.class)

@@ -122,8 +122,9 @@ final class ShopTraffic implements AutoCloseable {
     }
   }
 
+  /** Sends an event at once. */
   @SuppressWarnings("FutureReturnValueIgnored") // the callback reports failures
-  private void send(ShopEvent event) {
+  void send(ShopEvent event) {
     producer.send(
         new ProducerRecord<>(Topics.of(event), event.orderId(), json.writeValueAsBytes(event)),
         (metadata, failure) -> {

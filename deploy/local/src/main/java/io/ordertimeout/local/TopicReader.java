@@ -34,6 +34,7 @@ final class TopicReader implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(TopicReader.class);
 
   private final OrderStatistics statistics;
+  private final List<String> topics;
   private final long startMillis;
   private final long lookBackMillis;
   private final Consumer<String, byte[]> consumer;
@@ -42,8 +43,13 @@ final class TopicReader implements AutoCloseable {
   private volatile boolean closed;
 
   TopicReader(
-      String bootstrapServers, OrderStatistics statistics, long startMillis, Duration lookBack) {
+      String bootstrapServers,
+      OrderStatistics statistics,
+      List<String> topics,
+      long startMillis,
+      Duration lookBack) {
     this.statistics = statistics;
+    this.topics = topics;
     this.startMillis = startMillis;
     this.lookBackMillis = lookBack.toMillis();
     this.consumer =
@@ -88,8 +94,7 @@ final class TopicReader implements AutoCloseable {
     Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
     Map<TopicPartition, Long> times = new HashMap<>();
     for (TopicPartition partition : partitions) {
-      boolean input =
-          !partition.topic().equals(Topics.CANCELLED) && !partition.topic().equals(Topics.CONFLICT);
+      boolean input = !Topics.OUTPUTS.contains(partition.topic());
       times.put(partition, input ? startMillis - lookBackMillis : startMillis);
     }
     Map<TopicPartition, OffsetAndTimestamp> offsets = consumer.offsetsForTimes(times);
@@ -101,13 +106,13 @@ final class TopicReader implements AutoCloseable {
 
   /** Returns all partitions of all topics, or none while a topic is missing. */
   private List<TopicPartition> partitions() {
-    Map<String, List<PartitionInfo>> topics = consumer.listTopics();
-    if (!topics.keySet().containsAll(Topics.ALL)) {
+    Map<String, List<PartitionInfo>> existing = consumer.listTopics();
+    if (!existing.keySet().containsAll(topics)) {
       return List.of();
     }
     List<TopicPartition> partitions = new ArrayList<>();
-    for (String topic : Topics.ALL) {
-      for (PartitionInfo info : topics.getOrDefault(topic, List.of())) {
+    for (String topic : topics) {
+      for (PartitionInfo info : existing.getOrDefault(topic, List.of())) {
         partitions.add(new TopicPartition(topic, info.partition()));
       }
     }
@@ -124,6 +129,11 @@ final class TopicReader implements AutoCloseable {
       case Topics.PAID -> statistics.paid(orderId, record.timestamp());
       case Topics.CLOSED -> statistics.closed(orderId, record.timestamp());
       case Topics.CONFLICT -> statistics.conflict();
+      case Topics.ATTEMPTS -> statistics.attempted(orderId, record.timestamp());
+      case Topics.EXPIRING -> statistics.warned();
+      case Topics.CHANGED -> {
+        // Its order is cancelled at another deadline.
+      }
       default -> cancelled(orderId, record);
     }
   }

@@ -109,7 +109,7 @@ class OrderStatisticsTest {
             System.out);
     assertThat(printer.lines())
         .containsExactly(
-            "created 0 | paid 0 | closed 0 | cancelled 0 | pending ? | lateness p50 -, p99 -"
+            "created 0 | paid 0 | closed 0 | warned 0 | cancelled 0 | pending ? | lateness p50 -, p99 -"
                 + " | conflicts 0 | paid yet cancelled 0");
     statistics.paid("a", START + 99);
     statistics.cancelled("a", START + 120, START + 100);
@@ -117,7 +117,7 @@ class OrderStatisticsTest {
     pauses.add("Expiry was paused");
     assertThat(printer.lines())
         .containsExactly(
-            "created 0 | paid 1 | closed 0 | cancelled 1 | pending ? | lateness p50 20 ms, p99 20 ms"
+            "created 0 | paid 1 | closed 0 | warned 0 | cancelled 1 | pending ? | lateness p50 20 ms, p99 20 ms"
                 + " | conflicts 1 | paid yet cancelled 1 (must be 0)",
             "Expiry was paused");
     printer.close();

@@ -19,7 +19,7 @@ class ShopTrafficTest {
   private static final Instant START = Instant.parse("2026-03-01T10:00:00Z");
   private static final LocalOptions.Traffic OPTIONS =
       new LocalOptions.Traffic(
-          true, 50, Duration.ofSeconds(20), Duration.ofSeconds(60), 0.85, null);
+          true, 50, Duration.ofSeconds(20), Duration.ofSeconds(60), 0.85, true, null);
 
   @Test
   void sendsEventsWithTheFieldsOfTheService() {
@@ -40,6 +40,13 @@ class ShopTrafficTest {
     JsonNode paid = json(first(records, "order-paid"));
     assertThat(paid.propertyNames()).containsExactlyInAnyOrder("orderId", "paymentId", "paidAt");
     assertThat(Instant.parse(paid.path("paidAt").asString())).isAfter(START);
+
+    JsonNode attempt = json(first(records, "order-payment-attempt"));
+    assertThat(attempt.propertyNames()).containsExactlyInAnyOrder("orderId", "attemptId", "status");
+
+    JsonNode changed = json(first(records, "order-changed"));
+    assertThat(changed.propertyNames())
+        .containsExactlyInAnyOrder("orderId", "changedAt", "timeout");
 
     JsonNode closed = json(first(records, "order-closed"));
     assertThat(closed.propertyNames()).containsExactlyInAnyOrder("orderId", "closedAt", "reason");

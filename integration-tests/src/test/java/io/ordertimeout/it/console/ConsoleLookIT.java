@@ -110,6 +110,18 @@ class ConsoleLookIT {
                   "amount",
                   Map.of("value", 10 + i * 17 % 400 + 0.5, "currency", currencies.get(i * i % 3))));
     }
+    scenario
+        .database()
+        .execute(
+            """
+            insert into order_deadline (
+              order_id, shard, state, created_at, deadline, decided_at, decided_by, paid_at, amount,
+              currency)
+            select 'yesterday-' || i, 0, 'PAID', t, t + interval '15 min',
+              t + make_interval(mins => i % 14), 'PAYMENT', t + make_interval(mins => i % 14), i, 'EUR'
+            from generate_series(1, 100) i
+            cross join lateral (select now() - interval '1 d' - i * interval '1 min' as t) o
+            """);
     scenario.shop().created("parked", Map.of("timeout", "PT2H"));
     scenario.awaitState("parked", "PENDING");
     send(scenario.topics().paid(), "parked", "{\"order\":\"parked\"}");
@@ -191,12 +203,19 @@ class ConsoleLookIT {
             check(visit, name(view), look);
           });
       visit.go("policies");
-      visit.page().getByLabel("Payment method").fill("transfer");
-      visit.page().getByLabel("Amount").fill("12.50");
-      visit.page().getByLabel("Currency").fill("EUR");
+      Locator preview = visit.page().locator("section[aria-labelledby='preview']");
+      preview.getByLabel("Payment method").fill("transfer");
+      preview.getByLabel("Amount").fill("12.50");
+      preview.getByLabel("Currency").fill("EUR");
       visit.button("Preview").click();
-      assertThat(visit.page().locator("dl")).containsText("Not cancelled before");
+      assertThat(preview.locator("dl")).containsText("Not cancelled before");
       check(visit, "policies-preview", look);
+      Locator whatIf = visit.page().locator("section[aria-labelledby='what-if']");
+      whatIf.getByLabel("Time to pay, in minutes").fill("10");
+      visit.button("Estimate").click();
+      assertThat(whatIf.locator("dl")).containsText("Paid, and would be cancelled");
+      assertThat(whatIf.locator("tbody tr")).hasCount(15);
+      check(visit, "policies-what-if", look);
       visit.go("dead-letters");
       visit.page().locator("section[aria-label='Dead letters'] tbody a").first().click();
       assertThat(visit.page().locator("pre")).isVisible();
@@ -291,6 +310,7 @@ class ConsoleLookIT {
                 "Search",
                 "Filter",
                 "Preview",
+                "Estimate",
                 "Show more",
                 "Copy",
                 "Export CSV"))

@@ -414,6 +414,7 @@ class ApiContractIT {
             api.getPoliciesPreview(in(Duration.ZERO), "nowhere", "card", BigDecimal.ONE, "EUR")
                 .getPolicy())
         .isEqualTo("nowhere");
+    assertThat(api.getPoliciesWhatIf("PT10M", "web", "card").getTimesToPay()).hasSize(15);
     assertThat(api.getAudit("found-1", null, null).getData())
         .extracting(OperatorAction::getReason)
         .containsExactly(WHY);

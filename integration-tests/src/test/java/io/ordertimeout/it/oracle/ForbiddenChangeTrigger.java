@@ -30,11 +30,15 @@ final class ForbiddenChangeTrigger {
           if tg_op = 'UPDATE' and old.state = 'PENDING'
             and to_jsonb(old) - '{deadline,policy,extended_until,latest_deadline}'::text[]
               = to_jsonb(new) - '{deadline,policy,extended_until,latest_deadline}'::text[]
-            and exists (
+            -- Earlier versions have no such table.
+            and to_regclass('order_change') is not null
+          then
+            if exists (
               select from order_change c
               where c.order_id = new.order_id and c.deadline = new.deadline)
-          then
-            return null;
+            then
+              return null;
+            end if;
           end if;
           insert into oracle_change (order_id, before, after)
           values (

@@ -324,6 +324,8 @@ class StatementCostIT {
     session.at(service).get("/api/v1/overview").assertOk();
     session.end(service);
     Http operator = service.http().operator();
+    operator.get("/api/v1/policies/what-if", "timeout", "PT10M").assertOk();
+    operator.get("/api/v1/conflicts", "open", "true").assertOk();
     operator.get("/api/v1/orders", "state", "PENDING").assertOk();
     operator.get("/api/v1/orders").assertOk();
     operator.get("/api/v1/orders", "prefix", "stored-0000").assertOk();

@@ -7,12 +7,15 @@ import io.ordertimeout.orders.PaymentPolicy.Unconfirmed;
 import io.ordertimeout.orders.intake.decoding.DeadlinePreview;
 import io.ordertimeout.orders.intake.decoding.DeadlinePreview.Preview;
 import io.ordertimeout.orders.operator.InvalidRequestException;
+import io.ordertimeout.orders.operator.WhatIf;
 import io.ordertimeout.orders.order.Amount;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
+import io.ordertimeout.orders.platform.values.StatedDuration;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.Size;
 import java.math.BigDecimal;
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.time.ZoneId;
@@ -29,6 +32,8 @@ import org.springframework.web.bind.annotation.RestController;
 class PolicyController {
 
   private static final int MAX_TEXT_LENGTH = 1000;
+  private static final Duration SHORTEST = Duration.ofSeconds(1);
+  private static final Duration LONGEST = Duration.ofDays(365);
 
   /**
    * A timeout policy.
@@ -95,12 +100,17 @@ class PolicyController {
 
   private final List<Policy> policies;
   private final DeadlinePreview preview;
+  private final WhatIf whatIf;
   private final DatabaseClock clock;
 
   PolicyController(
-      OrderTimeoutProperties properties, DeadlinePreview preview, DatabaseClock clock) {
+      OrderTimeoutProperties properties,
+      DeadlinePreview preview,
+      WhatIf whatIf,
+      DatabaseClock clock) {
     this.policies = properties.deadline().policies().stream().map(Policy::of).toList();
     this.preview = preview;
+    this.whatIf = whatIf;
     this.clock = clock;
   }
 
@@ -115,6 +125,28 @@ class PolicyController {
     }
     List<Policy> rest = policies.subList((int) from, policies.size());
     return Page.of(rest, limit, last -> Long.toString(from + limit));
+  }
+
+  /** What another timeout would have done to the orders of the last days; estimated by a sample. */
+  @GetMapping("/what-if")
+  @Reading
+  WhatIf.Result whatIf(
+      @RequestParam String timeout,
+      @RequestParam(required = false) @Size(max = MAX_TEXT_LENGTH) @Nullable String channel,
+      @RequestParam(required = false) @Size(max = MAX_TEXT_LENGTH) @Nullable String paymentMethod) {
+    return whatIf.of(timeout(timeout), channel, paymentMethod);
+  }
+
+  private static Duration timeout(String text) {
+    try {
+      Duration timeout = StatedDuration.parse(text);
+      if (timeout.compareTo(SHORTEST) >= 0 && timeout.compareTo(LONGEST) <= 0) {
+        return timeout;
+      }
+      throw new InvalidRequestException("timeout", "must be from PT1S to P365D");
+    } catch (DateTimeException e) {
+      throw new InvalidRequestException("timeout", String.valueOf(e.getMessage()));
+    }
   }
 
   /** Until when an order could be paid that states no deadline and no timeout. */

@@ -96,7 +96,7 @@ public class PaymentConflicts {
   /**
    * The conflicts that are open.
    *
-   * @param conflicts how many, at most 10,000, the oldest
+   * @param conflicts how many, at most 2,000, the oldest
    * @param oldest when the oldest of them was detected; null if there is none
    * @param amounts the amounts of their orders by currency
    */
@@ -194,7 +194,7 @@ public class PaymentConflicts {
       from (
         select order_row, written_at from outbox o where %s
         order by written_at, order_row, payment_id
-        limit 10000
+        limit 2000
       ) c
       cross join lateral (
         select o.amount, o.currency from order_deadline o where o.id = c.order_row

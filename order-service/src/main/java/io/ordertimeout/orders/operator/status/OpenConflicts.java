@@ -33,7 +33,7 @@ class OpenConflicts {
     this.conflicts = conflicts;
     this.clock = clock;
     Gauge.builder("order.timeout.open.conflicts", this, open -> open.counted.conflicts())
-        .description("Conflicts of all shards that nobody has ended, up to 10,000")
+        .description("Conflicts of all shards that nobody has ended, up to 2,000")
         .register(meters);
     Gauge.builder("order.timeout.open.conflict.age", this, OpenConflicts::age)
         .description("Age of the oldest of them")
