@@ -26,6 +26,8 @@ CONSTANTS
 (* What a configuration can include.                                       *)
 (***************************************************************************)
 WithClosings     == "closings"     \in With \* order-closed exists
+WithAttempts     == "attempts"     \in With \* order-payment-attempt exists
+WithChanges      == "changes"      \in With \* order-changed exists, and postpones deadlines
 WithTransactions == "transactions" \in With \* payments may be appended in a transaction
 WithGrowth       == "growth"       \in With \* partitions may be added; payments then go to either
 WithRecreation   == "recreation"   \in With \* order-paid may be deleted and created again, once
@@ -38,7 +40,7 @@ WithWheel        == "wheel"        \in With \* only orders in the wheel are deci
 WithLateOnly     == "late only"    \in With \* the deadline has passed from the start
 WithStored       == "stored"       \in With \* the creations are stored and replicated from the start
 
-Features == {"closings", "transactions", "growth", "recreation", "purge", "split brain", "failback",
+Features == {"closings", "attempts", "changes", "transactions", "growth", "recreation", "purge", "split brain", "failback",
              "dump", "first start", "wheel", "late only", "stored"}
 
 \* Whether instances notice that another server answers.  Without a failback, that serves progress alone: for
@@ -54,6 +56,16 @@ TimeBeforeEnds == "TimeBeforeEnds" \notin Without
 EndsOfClosings == "EndsOfClosings" \notin Without
 \* After growth, the ends of all partitions count
 EndsOfAllPartitions == "EndsOfAllPartitions" \notin Without
+\* ... and order-payment-attempt
+EndsOfAttempts == "EndsOfAttempts" \notin Without
+\* ... and order-changed
+EndsOfChanges == "EndsOfChanges" \notin Without
+\* The deciding statement leaves orders alone that are being paid
+HoldInStatement == "HoldInStatement" \notin Without
+\* ... but no longer than up to the cap
+CapOnHolds == "CapOnHolds" \notin Without
+\* A change that is read before its order is kept
+KeepEarlyChanges == "KeepEarlyChanges" \notin Without
 \* The ends include open transactions
 EndsOfEverythingAppended == "EndsOfEverythingAppended" \notin Without
 \* The deciding statement compares Postgres's positions with the ends
@@ -108,6 +120,11 @@ PurgeAfterDeadline == "PurgeAfterDeadline" \notin Without
 Safeguards ==
   {"TimeBeforeEnds",
    "EndsOfClosings",
+   "EndsOfAttempts",
+   "EndsOfChanges",
+   "HoldInStatement",
+   "CapOnHolds",
+   "KeepEarlyChanges",
    "EndsOfAllPartitions",
    "EndsOfEverythingAppended",
    "PositionsInStatement",
@@ -146,6 +163,8 @@ Servers  == 1..MaxServers
 OrderOf(p) == ((p - 1) % OrderCount) + 1
 
 Deadline   == 1   \* of every order
+Later      == 2   \* of an order whose deadline was postponed
+Cap        == 2   \* until when payment attempts hold an order, at most
 StaleAfter == 1
 Retention  == 1
 
@@ -157,6 +176,8 @@ Redelivered == <<1, 1>>
 (* Input partitions.  "paid2" is the partition of payments that growth adds. *)
 Partitions ==
   {"created", "paid"} \cup (IF WithClosings THEN {"closed"} ELSE {})
+                      \cup (IF WithAttempts THEN {"attempts"} ELSE {})
+                      \cup (IF WithChanges THEN {"changed"} ELSE {})
                       \cup (IF WithGrowth THEN {"paid2"} ELSE {})
 
 PaymentPartitions == Partitions \cap {"paid", "paid2"}
@@ -216,6 +237,8 @@ EmptyServer ==
                     ELSE <<0, IF WithStored /\ tp = "created" THEN Len(Creations) ELSE 0>>],
     outbox    |-> {},     \* pairs of a number and an event
     next      |-> 1,      \* the next number of an outbox row
+    paying    |-> {},     \* orders of which a payment is under way
+    postponed |-> {},     \* orders whose deadline was postponed, also before they were created
     conflicts |-> {},     \* payments that have raised their conflict
     seconds   |-> {},     \* further payments of paid orders
     out       |-> 0 ]     \* up to where the output topics are reflected, at first their beginning
@@ -277,11 +300,23 @@ Close(db, o) ==
   THEN [db EXCEPT !.rows[o] = Row("CLOSED", 0, IF WithPurge THEN now ELSE 0)]
   ELSE db
 
+\* PaymentAttempts.store
+Attempt(db, o, kind) == [db EXCEPT !.paying = IF kind = "start" THEN @ \cup {o} ELSE @ \ {o}]
+
+\* OrderChanges.make
+Change(db, o) ==
+  IF db.rows[o].state = "PENDING" \/ (KeepEarlyChanges /\ db.rows[o].state = "NONE")
+  THEN [db EXCEPT !.postponed = @ \cup {o}] ELSE db
+
+DeadlineOf(db, o) == IF o \in db.postponed THEN Later ELSE Deadline
+
 \* OrderEventStore.store, one record
 Store(db, tp, record) ==
   CASE record.tx = "aborted" -> db
     [] tp = "created" -> Register(db, record.id)
     [] tp = "closed" -> Close(db, record.id)
+    [] tp = "attempts" -> Attempt(db, record.id, record.kind)
+    [] tp = "changed" -> Change(db, record.id)
     [] OTHER -> Pay(db, record.id)
 
 \* An outbox row tells of the cancellation that its payment has met after all: OutboxStore reads it from the
@@ -382,6 +417,24 @@ appendClosed(o) ==
   /\ WithClosings
   /\ o \notin {log["closed"][k].id : k \in 1..Len(log["closed"])}
   /\ log' = [log EXCEPT !["closed"] = Append(@, [id |-> o, early |-> now < Deadline, tx |-> "committed"])]
+  /\ UNCHANGED <<now, topicId, grown, out, Postgres, conn, Memory, Relay, faults, contradicted>>
+
+AttemptAppended(o, kind) ==
+  \E k \in 1..Len(log["attempts"]) : log["attempts"][k].id = o /\ log["attempts"][k].kind = kind
+
+\* An attempt starts, and perhaps ends.
+appendAttempt(o, kind) ==
+  /\ WithAttempts
+  /\ ~AttemptAppended(o, kind)
+  /\ kind = "end" => AttemptAppended(o, "start")
+  /\ log' = [log EXCEPT !["attempts"] =
+       Append(@, [id |-> o, early |-> now < Deadline, tx |-> "committed", kind |-> kind])]
+  /\ UNCHANGED <<now, topicId, grown, out, Postgres, conn, Memory, Relay, faults, contradicted>>
+
+appendChanged(o) ==
+  /\ WithChanges
+  /\ o \notin {log["changed"][k].id : k \in 1..Len(log["changed"])}
+  /\ log' = [log EXCEPT !["changed"] = Append(@, [id |-> o, early |-> now < Deadline, tx |-> "committed"])]
   /\ UNCHANGED <<now, topicId, grown, out, Postgres, conn, Memory, Relay, faults, contradicted>>
 
 endTransaction(tp, end) ==
@@ -543,13 +596,23 @@ ingest(i, tp) ==
 Settling == {tp \in Partitions :
   \/ tp = "paid"
   \/ tp = "closed" /\ EndsOfClosings
+  \/ tp = "attempts" /\ EndsOfAttempts
+  \/ tp = "changed" /\ EndsOfChanges
   \/ tp = "paid2" /\ grown /\ EndsOfAllPartitions}
+
+MayWaitLonger == WithAttempts \/ WithChanges
+
+T == IF MayWaitLonger THEN now ELSE Deadline
+
+\* PaymentAttempts.andNoneUnderWay
+IsBeingPaid(i, db, o) == HoldInStatement /\ o \in db.paying /\ (CapOnHolds => gate[i].time < Cap)
 
 Ends == [tp \in Settling |->
   <<IdOf(tp), IF EndsOfEverythingAppended THEN Len(log[tp]) ELSE LastStable(tp)>>]
 
 \* PaymentWatermark.ask reads T and then asks Kafka (EndOffsets.of).  A T before the deadline lets nothing pass, so
-\* it is left out; of a T that has passed it, only that counts, so the answer can stand for both steps.
+\* it is left out; of a T that has passed it, only that counts, so the answer can stand for both steps.  Where an order
+\* may wait longer, T counts, and Kafka is asked again with a later one.
 \* Asking changes nothing, so an answer that is never used is left out, too.
 \* The mutant asks Kafka first and reads T later.
 askEndOffsets(i) ==
@@ -557,8 +620,10 @@ askEndOffsets(i) ==
   /\ known[i] # NotKnown
   /\ Pending(Db(i)) # {}
   /\ IF TimeBeforeEnds
-     THEN gate[i] = NotKnown /\ now >= Deadline /\ gate' = [gate EXCEPT ![i] = [passed |-> TRUE, ends |-> Ends]]
-     ELSE \/ gate[i] = NotKnown /\ gate' = [gate EXCEPT ![i] = [passed |-> FALSE, ends |-> Ends]]
+     THEN /\ IF gate[i] = NotKnown THEN TRUE ELSE MayWaitLonger /\ gate[i].time < now
+          /\ now >= Deadline
+          /\ gate' = [gate EXCEPT ![i] = [passed |-> TRUE, time |-> T, ends |-> Ends]]
+     ELSE \/ gate[i] = NotKnown /\ gate' = [gate EXCEPT ![i] = [passed |-> FALSE, time |-> T, ends |-> Ends]]
           \/ gate[i] # NotKnown /\ ~gate[i].passed /\ now >= Deadline /\ gate' = [gate EXCEPT ![i].passed = TRUE]
   /\ UNCHANGED <<now, Kafka, Postgres, conn, owner, Loop, Process, Relay, faults, contradicted>>
 
@@ -580,6 +645,8 @@ cancel(i, o) ==
   /\ gate[i] # NotKnown
   /\ gate[i].passed
   /\ db.rows[o].state \in (IF OnlyPending THEN {"PENDING"} ELSE {"PENDING", "PAID"})
+  /\ gate[i].time >= DeadlineOf(db, o)
+  /\ ~IsBeingPaid(i, db, o)
   /\ Reached(i, db)
   /\ DecideAfterReadBack => IsReadBack(i)
   /\ WithWheel => o \in wheel[i]
@@ -792,7 +859,8 @@ Next ==
   \/ tick
   \/ \E p \in Payments, tp \in PaymentPartitions, tx \in {"committed", "open"} : appendPaid(p, tp, tx)
   \/ \E tp \in PaymentPartitions, end \in {"committed", "aborted"} : endTransaction(tp, end)
-  \/ \E o \in Orders : appendClosed(o)
+  \/ \E o \in Orders : appendClosed(o) \/ appendChanged(o)
+  \/ \E o \in Orders, kind \in {"start", "end"} : appendAttempt(o, kind)
   \/ addPartition \/ recreateTopic
   \/ \E i \in Instances :
        \/ acquire(i) \/ rebuild(i) \/ reset(i) \/ catchUp(i)
@@ -851,6 +919,17 @@ P2_Reflected ==
 \* P3: nobody sees a cancellation of an order that was paid or closed before its deadline.
 P3_PaymentInTimeNeverOverridden ==
   \A o \in Orders : SettledInTime(o) => ~PublishedCancellation(o)
+
+\* P3: nobody sees a cancellation of an order while it is being paid, unless that was not so in time.
+P3_NotCancelledWhileBeingPaid ==
+  (WithAttempts /\ now < Cap) => \A o \in Orders : \A k \in 1..Len(log["attempts"]) :
+    (log["attempts"][k] = [id |-> o, early |-> TRUE, tx |-> "committed", kind |-> "start"]
+      /\ ~AttemptAppended(o, "end")) => ~PublishedCancellation(o)
+
+\* P3: nobody sees a cancellation before the deadline to which an order was postponed in time.
+P3_PostponedNotCancelled ==
+  (WithChanges /\ now < Later) => \A k \in 1..Len(log["changed"]) :
+    log["changed"][k].early => ~PublishedCancellation(log["changed"][k].id)
 
 \* P4: a decision is in the outbox until it is published.
 P4_DecisionsArePublished ==

@@ -57,6 +57,8 @@ class ModelIT {
           "Owners",
           "Progress",
           "Closings",
+          "BeingPaid",
+          "Postponed",
           "FirstStart",
           "Failover",
           "RestoredDump",
@@ -75,16 +77,22 @@ class ModelIT {
           "FleetFailback",
           "Handover",
           "TwoFailovers",
-          "Progress");
+          "Progress",
+          "BeingPaid");
 
   /** Configurations with actions that no counted one has: they happen in the first steps. */
   private static final Set<String> COUNTED_IN_SHORT_PATHS =
-      Set.of("SplitBrain", "FleetFailback", "Handover");
+      Set.of("SplitBrain", "FleetFailback", "Handover", "BeingPaid");
 
   static final List<Mutant> MUTANTS =
       List.of(
           new Mutant("TimeBeforeEnds", "Owners", "P3_PaymentInTimeNeverOverridden"),
           new Mutant("EndsOfClosings", "Closings", "P3_PaymentInTimeNeverOverridden"),
+          new Mutant("EndsOfAttempts", "BeingPaid", "P3_NotCancelledWhileBeingPaid"),
+          new Mutant("HoldInStatement", "BeingPaid", "P3_NotCancelledWhileBeingPaid"),
+          new Mutant("CapOnHolds", "BeingPaid", ModelChecker.PROGRESS),
+          new Mutant("EndsOfChanges", "Postponed", "P3_PostponedNotCancelled"),
+          new Mutant("KeepEarlyChanges", "Postponed", "P3_PostponedNotCancelled"),
           new Mutant("EndsOfAllPartitions", "Growth", "P3_PaymentInTimeNeverOverridden"),
           new Mutant("EndsOfEverythingAppended", "Transactions", "P3_PaymentInTimeNeverOverridden"),
           new Mutant("PositionsInStatement", "Failover", "P3_PaymentInTimeNeverOverridden"),

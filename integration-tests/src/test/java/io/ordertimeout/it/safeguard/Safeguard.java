@@ -47,6 +47,11 @@ enum Safeguard {
       "set state = 'CANCELLED'",
       "not exists \\(select from parked_order p where p\\.order_id = d\\.order_id offset 0\\)",
       "true"),
+  /** Does not cancel an order of which a payment is under way. */
+  HOLD_IN_DECISION(
+      "set state = 'CANCELLED'",
+      "(?s)and (not exists \\(select from payment_attempt a.*?offset 0\\))",
+      "and (true or $1)"),
   /** Keeps a decided event in Postgres until Kafka has acknowledged it. */
   OUTBOX,
   /** Counts an event or a dead letter as published only once Kafka has acknowledged it. */

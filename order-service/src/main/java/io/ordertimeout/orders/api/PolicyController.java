@@ -130,7 +130,7 @@ class PolicyController {
   /** What another timeout would have done to the orders of the last days; estimated by a sample. */
   @GetMapping("/what-if")
   @Reading
-  WhatIf.Result whatIf(
+  WhatIf.Estimate whatIf(
       @RequestParam String timeout,
       @RequestParam(required = false) @Size(max = MAX_TEXT_LENGTH) @Nullable String channel,
       @RequestParam(required = false) @Size(max = MAX_TEXT_LENGTH) @Nullable String paymentMethod) {

@@ -43,12 +43,12 @@ public class WhatIf {
   public record TimeToPay(Duration upTo, long paid) {}
 
   /**
-   * Orders that would have ended otherwise.
+   * EstimatedOrders that would have ended otherwise.
    *
    * @param orders how many, about
    * @param amounts their amounts, about
    */
-  public record Orders(long orders, List<Money> amounts) {}
+  public record EstimatedOrders(long orders, List<Money> amounts) {}
 
   /**
    * What the timeout would have done.
@@ -66,7 +66,7 @@ public class WhatIf {
    *     released, in sum; negative if later
    * @param timesToPay of the orders that were paid; the last step ends after both timeouts
    */
-  public record Result(
+  public record Estimate(
       Instant from,
       Instant to,
       int sampled,
@@ -74,8 +74,8 @@ public class WhatIf {
       long paid,
       long cancelled,
       @Nullable Duration presentTimeout,
-      Orders wouldBeCancelled,
-      Orders wouldBePaid,
+      EstimatedOrders wouldBeCancelled,
+      EstimatedOrders wouldBePaid,
       Duration releasedEarlier,
       List<TimeToPay> timesToPay) {}
 
@@ -98,15 +98,15 @@ public class WhatIf {
    * @param paymentMethod their payment method; null for any
    */
   @Transactional(readOnly = true)
-  public Result of(Duration timeout, @Nullable String channel, @Nullable String paymentMethod) {
+  public Estimate of(Duration timeout, @Nullable String channel, @Nullable String paymentMethod) {
     Instant now = clock.now();
     Instant from = now.minus(window);
     return of(from, now, timeout, sample.read(from, now, channel, paymentMethod));
   }
 
-  static Result of(Instant from, Instant to, Duration timeout, List<Settled> orders) {
+  static Estimate of(Instant from, Instant to, Duration timeout, List<Settled> orders) {
     Duration present = median(orders.stream().map(WhatIf::timeout).sorted().toList());
-    return new Result(
+    return new Estimate(
         from,
         to,
         orders.size(),
@@ -133,7 +133,7 @@ public class WhatIf {
     return Math.round(orders.stream().filter(of).mapToDouble(Settled::weight).sum());
   }
 
-  private static Orders matching(List<Settled> orders, Predicate<Settled> condition) {
+  private static EstimatedOrders matching(List<Settled> orders, Predicate<Settled> condition) {
     Map<String, BigDecimal> amounts = new TreeMap<>();
     for (Settled order : orders) {
       Amount amount = order.amount();
@@ -145,7 +145,7 @@ public class WhatIf {
       }
     }
     amounts.replaceAll((currency, amount) -> amount.setScale(2, RoundingMode.HALF_UP));
-    return new Orders(sum(orders, condition), Money.listOf(amounts));
+    return new EstimatedOrders(sum(orders, condition), Money.listOf(amounts));
   }
 
   private static Duration releasedEarlier(List<Settled> orders, Duration timeout) {

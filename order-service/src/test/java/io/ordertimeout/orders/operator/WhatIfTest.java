@@ -2,7 +2,7 @@ package io.ordertimeout.orders.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ordertimeout.orders.operator.WhatIf.Result;
+import io.ordertimeout.orders.operator.WhatIf.Estimate;
 import io.ordertimeout.orders.operator.WhatIf.TimeToPay;
 import io.ordertimeout.orders.order.Amount;
 import io.ordertimeout.orders.order.Money;
@@ -29,7 +29,7 @@ class WhatIfTest {
     paid(3, 11);
     paid(2.5, 14);
 
-    Result result = of(10);
+    Estimate result = of(10);
 
     assertThat(result.wouldBeCancelled().orders()).isEqualTo(6);
     assertThat(result.wouldBeCancelled().amounts()).containsExactly(new Money("55.00", "EUR"));
@@ -76,13 +76,13 @@ class WhatIfTest {
 
   @Test
   void nothingIsKnownWithoutOrders() {
-    Result result = of(10);
+    Estimate result = of(10);
     assertThat(result.presentTimeout()).isNull();
     assertThat(result.orders()).isZero();
     assertThat(result.timesToPay()).allMatch(time -> time.paid() == 0);
   }
 
-  private Result of(long timeoutMinutes) {
+  private Estimate of(long timeoutMinutes) {
     return WhatIf.of(CREATED, CREATED.plus(Duration.ofDays(7)), minutes(timeoutMinutes), orders);
   }
 
