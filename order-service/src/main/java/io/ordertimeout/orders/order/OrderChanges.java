@@ -67,8 +67,9 @@ public class OrderChanges {
       order by number
       """;
 
-  // Whoever registers one of the orders at the same time either commits before these rows can be
-  // inserted, so that the order is found afterwards, or waits, and then finds the changes.
+  // A transaction that registers one of the orders at the same time either commits before these
+  // rows can be inserted, so that the order is found afterwards, or waits, and then finds the
+  // changes.
   private static final String LOCK_UNKNOWN =
       """
       insert into order_deadline (order_id, shard, state, decided_at, decided_by)
