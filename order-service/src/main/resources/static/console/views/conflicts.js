@@ -57,10 +57,9 @@ function tabs(onlyOpen) {
 function conflictTable(items, page) {
   return table(
     'Payment conflicts, latest first',
-    ['Detected', 'Order', 'State', 'Kind', 'Payment', 'Paid', 'Deadline', { text: 'Amount', class: 'number' }, 'Published',
-      'Ended'],
+    ['Detected', 'Order', 'State', 'Kind', 'Payment', 'Paid', 'Deadline', { text: 'Amount', class: 'number' }, 'Ended'],
     items.map((conflict) => h('tr', { 'data-key': `${conflict.orderId} ${conflict.paymentId}` },
-      h('td', {}, timeElement(conflict.detectedAt)),
+      h('td', {}, timeElement(conflict.detectedAt), !conflict.publishedAt && [' ', badge('wait', 'Not published yet')]),
       h('th', { scope: 'row' }, orderLink(conflict.orderId)),
       h('td', {}, orderStateBadge(conflict.state)),
       h('td', {}, badge(...(KINDS[conflict.kind] ?? ['info', conflict.kind]))),
@@ -69,7 +68,6 @@ function conflictTable(items, page) {
       h('td', {}, conflict.deadline ? timeElement(conflict.deadline) : '–'),
       h('td', { class: 'number' },
         conflict.amount ? formatMoney(conflict.amount.value, conflict.amount.currency) : '–'),
-      h('td', {}, conflict.publishedAt ? timeElement(conflict.publishedAt) : badge('wait', 'Not yet')),
       h('td', {}, ending(conflict, page)))),
     { class: 'cards' },
   );

@@ -5,6 +5,7 @@ import io.ordertimeout.orders.intake.HeldBackPartitions.HeldBack;
 import io.ordertimeout.orders.intake.deadletter.DeadLetterPublisher;
 import io.ordertimeout.orders.intake.deadletter.DeadLetterPublisher.Letter;
 import io.ordertimeout.orders.intake.deadletter.DeadLetterPublisher.Sent;
+import io.ordertimeout.orders.order.EventKind;
 import io.ordertimeout.orders.suspension.ParkedOrders;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -98,7 +99,7 @@ class FaultyRecords {
       ConsumerRecord<?, ?> record = letter.letter().record();
       if (letter.isAcknowledged()) {
         acknowledged++;
-        metrics.countDeadLetter(event(letter));
+        metrics.countDeadLetter(kind(letter));
       } else {
         unacknowledged.merge(
             new TopicPartition(record.topic(), record.partition()),
@@ -130,7 +131,7 @@ class FaultyRecords {
         (partition, letter) -> {
           CompletableFuture<Void> published = deadLetters.publishEventually(letter);
           CompletableFuture<Void> unused =
-              published.thenRun(() -> metrics.countDeadLetter(event(letter)));
+              published.thenRun(() -> metrics.countDeadLetter(kind(letter)));
           heldBack.put(partition, HeldBack.deadLetter(offset(letter), published));
         });
     return heldBack;
@@ -140,17 +141,17 @@ class FaultyRecords {
     return letter.letter().record().offset();
   }
 
-  private String event(Sent letter) {
+  private EventKind kind(Sent letter) {
     String topic = letter.letter().record().topic();
     if (!topics.settles(topic)) {
-      return "created";
+      return EventKind.CREATED;
     }
     if (topic.equals(topics.paid())) {
-      return "paid";
+      return EventKind.PAID;
     }
     if (topic.equals(topics.closed())) {
-      return "closed";
+      return EventKind.CLOSED;
     }
-    return topic.equals(topics.attempts()) ? "attempt" : "changed";
+    return topic.equals(topics.attempts()) ? EventKind.ATTEMPT : EventKind.CHANGED;
   }
 }

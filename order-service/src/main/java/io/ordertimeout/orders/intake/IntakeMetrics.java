@@ -3,6 +3,7 @@ package io.ordertimeout.orders.intake;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.order.EventKind;
 import io.ordertimeout.orders.order.Outcome;
 import io.ordertimeout.orders.order.StoredBatch;
 import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
@@ -17,8 +18,6 @@ import org.springframework.stereotype.Component;
 class IntakeMetrics {
 
   private static final String EVENTS = "order.timeout.events";
-  private static final List<String> EVENT_TYPES =
-      List.of("created", "paid", "closed", "attempt", "changed");
   private static final String EVENTS_DESCRIPTION = "Events read, by event type and outcome";
 
   private final MeterRegistry meters;
@@ -52,11 +51,11 @@ class IntakeMetrics {
             .register(meters);
     for (Outcome outcome : Outcome.values()) {
       // Registered at startup, because rate() misses an increase from absent to 1.
-      for (String event : EVENT_TYPES) {
-        events(event, outcome.tag());
+      for (EventKind kind : EventKind.values()) {
+        events(kind.tag(), outcome.tag());
       }
     }
-    EVENT_TYPES.forEach(this::deadLetters);
+    Stream.of(EventKind.values()).map(EventKind::tag).forEach(this::deadLetters);
     OrderTimeoutProperties.Fields names = properties.intake().fields();
     Stream.of(
             names.channel(),
@@ -70,25 +69,28 @@ class IntakeMetrics {
   }
 
   void count(StoredBatch batch) {
-    count("created", batch.created());
-    count("paid", batch.paid());
-    count("closed", batch.closed());
-    count("attempt", batch.attempts());
-    count("changed", batch.changes());
+    batch
+        .outcomes()
+        .forEach(
+            (kind, outcomes) ->
+                outcomes.forEach(
+                    (outcome, count) -> events(kind.tag(), outcome.tag()).increment(count)));
     misplaced.increment(batch.misplaced());
     conflicts.increment(batch.conflicts().size());
     amounts.paid(batch.paidAmounts());
     activity.eventsStored(
-        batch.created().getOrDefault(Outcome.REGISTERED, 0),
-        batch.paid().getOrDefault(Outcome.SETTLED, 0),
-        batch.closed().getOrDefault(Outcome.SETTLED, 0),
+        batch.count(EventKind.CREATED, Outcome.REGISTERED),
+        batch.count(EventKind.PAID, Outcome.SETTLED),
+        batch.count(EventKind.CLOSED, Outcome.SETTLED),
         batch.conflicts().size(),
-        batch.paid().values().stream().mapToInt(Integer::intValue).sum());
+        batch.outcomes().getOrDefault(EventKind.PAID, Map.of()).values().stream()
+            .mapToInt(Integer::intValue)
+            .sum());
   }
 
-  void countDeadLetter(String event) {
-    events(event, "dead_letter").increment();
-    deadLetters(event).increment();
+  void countDeadLetter(EventKind kind) {
+    events(kind.tag(), "dead_letter").increment();
+    deadLetters(kind.tag()).increment();
   }
 
   void countReplaced(List<String> fields) {
@@ -106,10 +108,6 @@ class IntakeMetrics {
 
   void countIgnored(int count) {
     ignored.increment(count);
-  }
-
-  private void count(String event, Map<Outcome, Integer> outcomes) {
-    outcomes.forEach((outcome, count) -> events(event, outcome.tag()).increment(count));
   }
 
   private Counter deadLetters(String event) {

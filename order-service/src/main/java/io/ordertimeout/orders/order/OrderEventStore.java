@@ -100,35 +100,32 @@ public class OrderEventStore {
     private final List<PendingOrder> toArm = new ArrayList<>();
     private final List<PendingOrder> toDisarm = new ArrayList<>();
     private List<OutboxEvent> conflicts = List.of();
-    private final Map<Outcome, Integer> created = new EnumMap<>(Outcome.class);
-    private final Map<Outcome, Integer> paid = new EnumMap<>(Outcome.class);
-    private final Map<Outcome, Integer> closed = new EnumMap<>(Outcome.class);
-    private final Map<Outcome, Integer> attempts = new EnumMap<>(Outcome.class);
-    private final Map<Outcome, Integer> changes = new EnumMap<>(Outcome.class);
+    private final Map<EventKind, Map<Outcome, Integer>> outcomes = new EnumMap<>(EventKind.class);
     private final Map<String, BigDecimal> paidAmounts = new HashMap<>();
     private int misplaced;
+    private int secondPayments;
     private @Nullable Long secondPaymentOf;
 
     void create(List<OrderCreated> events) {
       Map<String, OrderCreated> first = new LinkedHashMap<>();
       for (OrderCreated event : events) {
         if (first.putIfAbsent(event.orderId(), event) != null) {
-          count(created, Outcome.DUPLICATE);
+          count(EventKind.CREATED, Outcome.DUPLICATE);
         }
       }
       for (Row row : changed(register(first.values()))) {
         first.remove(row.orderId());
         if (row.state() == PENDING) {
           toArm.add(row.pending());
-          count(created, Outcome.REGISTERED);
+          count(EventKind.CREATED, Outcome.REGISTERED);
         } else {
           countMisplaced(row);
-          count(created, outcomeOfSettled(row));
+          count(EventKind.CREATED, outcomeOfSettled(row));
         }
       }
       // Delivered again. The wheel may not have been notified the first time.
       for (Row row : find(first.keySet()).values()) {
-        count(created, Outcome.DUPLICATE);
+        count(EventKind.CREATED, Outcome.DUPLICATE);
         if (row.state() == PENDING) {
           toArm.add(row.pending());
         }
@@ -187,7 +184,7 @@ public class OrderEventStore {
         deciding.add(event);
         countMisplaced(row);
         toDisarm.add(new PendingOrder(row.id(), row.shard(), 0));
-        count(counts(event), row.createdAt() == null ? Outcome.AHEAD_OF_CREATION : Outcome.SETTLED);
+        count(kind(event), row.createdAt() == null ? Outcome.AHEAD_OF_CREATION : Outcome.SETTLED);
         Amount amount = row.amount();
         if (amount != null && event instanceof OrderSettled.Paid) {
           paidAmounts.merge(amount.currency(), amount.value(), BigDecimal::add);
@@ -226,12 +223,12 @@ public class OrderEventStore {
         } else if (event instanceof OrderSettled.Paid payment) {
           withoutEffect.add(payment);
         }
-        count(counts(event), outcome);
+        count(kind(event), outcome);
       }
       if (secondPaymentOf != null) {
         log.warn(
             "{} payments arrived for orders that are already paid, the last for row {}",
-            paid.getOrDefault(Outcome.SECOND_PAYMENT, 0),
+            secondPayments,
             secondPaymentOf);
       }
       if (!withoutEffect.isEmpty()) {
@@ -251,7 +248,7 @@ public class OrderEventStore {
         Row row = rows.get(event.orderId());
         countMisplaced(event.shard(), row);
         Outcome outcome = outcomeOfAttempt(event, row);
-        count(attempts, outcome);
+        count(EventKind.ATTEMPT, outcome);
         if (outcome == Outcome.ENDED && row != null && row.isDueBefore(clock.now())) {
           toArm.add(row.pending());
         }
@@ -284,7 +281,7 @@ public class OrderEventStore {
       for (OrderChange event : events) {
         Row row = rows.get(event.orderId());
         countMisplaced(event.shard(), row);
-        count(changes, outcomeOfChange(row, changed.containsKey(event.orderId())));
+        count(EventKind.CHANGED, outcomeOfChange(row, changed.containsKey(event.orderId())));
       }
     }
 
@@ -305,6 +302,7 @@ public class OrderEventStore {
             if (payment.paymentId().equals(row.paymentId())) {
               yield Outcome.DUPLICATE;
             }
+            secondPayments++;
             secondPaymentOf = row.id();
             yield Outcome.SECOND_PAYMENT;
           }
@@ -326,8 +324,8 @@ public class OrderEventStore {
       return Comparator.comparing(OrderSettled::recordedAt).compare(one, other) <= 0 ? one : other;
     }
 
-    private Map<Outcome, Integer> counts(OrderSettled event) {
-      return event instanceof OrderSettled.Paid ? paid : closed;
+    private static EventKind kind(OrderSettled event) {
+      return event instanceof OrderSettled.Paid ? EventKind.PAID : EventKind.CLOSED;
     }
 
     private void countMisplaced(int readFrom, @Nullable Row row) {
@@ -350,22 +348,14 @@ public class OrderEventStore {
       return rows.stream().collect(Collectors.toMap(Row::orderId, Function.identity()));
     }
 
-    private static void count(Map<Outcome, Integer> counts, Outcome outcome) {
-      counts.merge(outcome, 1, Integer::sum);
+    private void count(EventKind kind, Outcome outcome) {
+      outcomes
+          .computeIfAbsent(kind, first -> new EnumMap<>(Outcome.class))
+          .merge(outcome, 1, Integer::sum);
     }
 
     StoredBatch result() {
-      return new StoredBatch(
-          toArm,
-          toDisarm,
-          conflicts,
-          created,
-          paid,
-          closed,
-          attempts,
-          changes,
-          paidAmounts,
-          misplaced);
+      return new StoredBatch(toArm, toDisarm, conflicts, outcomes, paidAmounts, misplaced);
     }
   }
 }

@@ -11,11 +11,7 @@ import java.util.Map;
  * @param toArm pending orders whose deadlines belong in the wheel
  * @param toDisarm orders that are no longer pending
  * @param conflicts events that were written to the outbox
- * @param created number of created orders by outcome
- * @param paid number of payments by outcome
- * @param closed number of closures by outcome
- * @param attempts number of events of payment attempts by outcome
- * @param changes number of changes by outcome
+ * @param outcomes number of events by kind and outcome
  * @param paidAmounts the amounts of the pending orders that were paid, by currency
  * @param misplaced number of events of settling topics from another partition than their order's
  */
@@ -23,10 +19,12 @@ public record StoredBatch(
     List<PendingOrder> toArm,
     List<PendingOrder> toDisarm,
     List<OutboxEvent> conflicts,
-    Map<Outcome, Integer> created,
-    Map<Outcome, Integer> paid,
-    Map<Outcome, Integer> closed,
-    Map<Outcome, Integer> attempts,
-    Map<Outcome, Integer> changes,
+    Map<EventKind, Map<Outcome, Integer>> outcomes,
     Map<String, BigDecimal> paidAmounts,
-    int misplaced) {}
+    int misplaced) {
+
+  /** Returns how many events of a kind had an outcome. */
+  public int count(EventKind kind, Outcome outcome) {
+    return outcomes.getOrDefault(kind, Map.of()).getOrDefault(outcome, 0);
+  }
+}

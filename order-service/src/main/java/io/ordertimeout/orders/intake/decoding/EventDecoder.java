@@ -9,6 +9,7 @@ import io.ordertimeout.orders.OrderTimeoutProperties.Formats;
 import io.ordertimeout.orders.OrderTimeoutProperties.WatermarkScope;
 import io.ordertimeout.orders.OrderTimeoutProperties.Zones;
 import io.ordertimeout.orders.order.Amount;
+import io.ordertimeout.orders.order.EventKind;
 import io.ordertimeout.orders.order.OrderChange;
 import io.ordertimeout.orders.order.OrderCreated;
 import io.ordertimeout.orders.order.OrderSettled;

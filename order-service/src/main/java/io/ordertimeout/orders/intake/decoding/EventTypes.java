@@ -1,6 +1,7 @@
 package io.ordertimeout.orders.intake.decoding;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
+import io.ordertimeout.orders.order.EventKind;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
