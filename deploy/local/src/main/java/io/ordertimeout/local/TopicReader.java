@@ -33,6 +33,9 @@ import tools.jackson.databind.json.JsonMapper;
 final class TopicReader implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(TopicReader.class);
 
+  /** The service creates its topics meanwhile. */
+  private static final int ROUNDS_WITHOUT_A_WARNING = 100;
+
   private final OrderStatistics statistics;
   private final List<String> topics;
   private final long startMillis;
@@ -85,7 +88,15 @@ final class TopicReader implements AutoCloseable {
 
   private void assign() {
     List<TopicPartition> partitions = partitions();
+    int rounds = 0;
     while (partitions.isEmpty() && !closed) {
+      rounds++;
+      if (rounds == ROUNDS_WITHOUT_A_WARNING) {
+        log.warn(
+            "The report waits for topics that do not exist, among {}. For a service that does not"
+                + " read payment attempts and changes, set --local.traffic.all-topics=false",
+            topics);
+      }
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(200));
       partitions = partitions();
     }

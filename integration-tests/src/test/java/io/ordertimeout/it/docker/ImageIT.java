@@ -170,11 +170,16 @@ class ImageIT {
             "order-created",
             "order-paid",
             "order-closed",
+            "order-payment-attempt",
+            "order-changed",
             "order-cancelled",
             "order-payment-conflict",
+            "order-expiring",
             "order-created.dlt",
             "order-paid.dlt",
-            "order-closed.dlt");
+            "order-closed.dlt",
+            "order-payment-attempt.dlt",
+            "order-changed.dlt");
 
     static DefaultTopics create(Scenario scenario) {
       scenario
@@ -196,6 +201,9 @@ class ImageIT {
         "order-timeout.topics.created", "order-created",
         "order-timeout.topics.paid", "order-paid",
         "order-timeout.topics.closed", "order-closed",
+        "order-timeout.topics.attempts", "order-payment-attempt",
+        "order-timeout.topics.changed", "order-changed",
+        "order-timeout.topics.expiring", "order-expiring",
         "order-timeout.topics.cancelled", "order-cancelled",
         "order-timeout.topics.conflict", "order-payment-conflict"
       };

@@ -225,6 +225,7 @@ class BusyApiIT {
         .map(path -> path.replace("{id}", "0"))
         .map(path -> path.replace("{topic}", deadLetters))
         .map(path -> path.equals("/api/v1/order") ? path + "?id=0" : path)
+        .map(path -> path.endsWith("/what-if") ? path + "?timeout=PT10M" : path)
         .toList();
   }
 
