@@ -112,6 +112,9 @@ class OrderTimeoutPropertiesTest {
     assertRefused(
         List.of("order-timeout.topics.attempts=order-paid"),
         ".closed is order-closed, .attempts is order-paid: they must differ");
+    assertRefused(
+        List.of("order-timeout.topics.changed=order-created"),
+        ".closed is order-closed, .changed is order-created: they must differ");
     context
         .withPropertyValues(
             "order-timeout.topics.paid=order-created",
@@ -131,6 +134,9 @@ class OrderTimeoutPropertiesTest {
     assertRefused(
         List.of("order-timeout.topics.attempts=order-paid", "order-timeout.intake.types.paid=b"),
         "order-timeout.topics.attempts is order-paid, and order-timeout.intake.types.attempts lists none");
+    assertRefused(
+        List.of("order-timeout.intake.types.changed=c", "order-timeout.intake.types.paid=b"),
+        "order-timeout.topics.changed is not set, and order-timeout.intake.types.changed lists [c]");
   }
 
   @Test
