@@ -85,23 +85,29 @@ public class OrderChanges {
 
   /** SQL expression: what the last change states that states it. */
   private static final String LAST =
-      "(array_agg(%s order by id desc) filter (where %s is not null))[1] as %1$s";
+      "(array_agg(%s order by stored.id desc) filter (where %s is not null))[1] as %1$s";
 
   private static final String MAKE =
       """
       with change as (
         select order_id, %s, %s, %s, %s, %s, %s,
-          (array_agg(changed_at order by id desc) filter (where deadline is not null))[1]
+          (array_agg(changed_at order by stored.id desc) filter (where deadline is not null))[1]
             as changed_at,
-          max(id) filter (where has_policy) as with_policy
-        from order_change
-        where order_id = any(:orderIds::text[]) and made_at is null
+          max(stored.id) filter (where has_policy) as with_policy
+        from unnest(:orderIds::text[]) as given(id)
+        -- One lookup each, by the index, even before the table is analysed.
+        cross join lateral (
+          select * from order_change o where o.order_id = given.id and (o.made_at is null) is true
+          offset 0
+        ) stored
         group by order_id
       ), before as (
         select d.id, d.order_id, d.deadline, d.extended_until
         from order_deadline d join change c on c.order_id = d.order_id
-        where (d.state = 'PENDING') is true
-          or (d.order_id = any(:stale::text[]) and c.deadline > clock_timestamp())
+        -- By the index, however many orders there are.
+        where d.order_id = any(array(select order_id from change))
+          and ((d.state = 'PENDING') is true
+            or (d.order_id = any(:stale::text[]) and c.deadline > clock_timestamp()))
         order by d.order_id
         for update of d
       ), changed as (
@@ -130,15 +136,18 @@ public class OrderChanges {
           currency = coalesce(c.currency, d.currency)
         from before b
           join change c on c.order_id = b.order_id
-          left join order_change p on p.id = c.with_policy
-        where d.id = b.id
+          left join lateral (
+            select * from order_change where id = c.with_policy offset 0
+          ) p on true
+        where d.id = any(array(select id from before)) and d.id = b.id
         returning %s, b.deadline as deadline_before, b.extended_until as extended_until_before
       ), made as (
         update order_change m set
           made_at = statement_timestamp(), deadline_before = d.deadline_before,
           deadline_after = d.deadline, extended_until_before = d.extended_until_before
         from changed d
-        where m.order_id = any(:orderIds::text[]) and m.order_id = d.order_id and m.made_at is null
+        where m.order_id = any(array(select order_id from changed)) and m.order_id = d.order_id
+          and (m.made_at is null) is true
       )
       select * from changed
       """
