@@ -266,10 +266,12 @@ public final class Oracle implements AutoCloseable {
                 select from parked_order p where p.order_id = order_deadline.order_id)
               and not exists (
                 select from payment_attempt a where a.order_id = order_deadline.order_id
-                  and a.ended_at is null and a.until > clock_timestamp())
+                  -- One that was under way until just now has only just come due.
+                  and least(a.until, a.ended_at) > clock_timestamp() - make_interval(secs => ?))
             """,
             by.toMillis() / 1e3,
-            orderIdPrefix);
+            orderIdPrefix,
+            by.toMillis() / 1e3);
   }
 
   private Verdict verdict(Predicate<String> orderIds) {
