@@ -59,8 +59,10 @@ final class PaymentCloser implements AutoCloseable {
             answers.add(ShopEvent.Attempt.allEnded(warning.key()));
           }
         }
-        // An answer may be repeated, so it is sent before the position moves.
+        // An answer may be repeated, so Kafka has it before the position moves. If Kafka does not
+        // take it, that is logged, and the order is parked.
         answers.forEach(shop::send);
+        shop.flush();
         consumer.commitSync();
       }
     } catch (WakeupException e) {

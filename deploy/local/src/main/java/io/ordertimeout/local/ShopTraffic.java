@@ -136,6 +136,11 @@ final class ShopTraffic implements AutoCloseable {
         });
   }
 
+  /** Returns when Kafka has acknowledged what was sent, or the producer has given it up. */
+  void flush() {
+    producer.flush();
+  }
+
   /** Stops the schedule at once; records already handed to the producer are still sent. */
   @Override
   public void close() {
