@@ -189,13 +189,27 @@ final class FaultInjector {
     try (Shop shop = scenario.transactionalShop(scenario.name() + "-corrupt")) {
       shop.transactions().beginTransaction();
       RecordMetadata sent =
-          Shop.await(shop.send(topic, orderId, creation ? created : Map.of("paymentId", "p1")));
+          Shop.await(shop.send(topic, orderId, creation ? created : settling(topic, now)));
       CorruptBatch batch = CorruptBatch.at(kafka.leader(input).directory(), input, sent.offset());
       shop.transactions().commitTransaction();
       acknowledge(sent);
       pause(8_000, 16_000);
       batch.restore();
     }
+  }
+
+  /**
+   * Returns an event of the topic that keeps an order, created at that time, from being cancelled.
+   */
+  private Map<String, String> settling(String topic, Instant now) {
+    String later = now.plus(TIME_TO_PAY.multipliedBy(3)).toString();
+    if (topic.equals(scenario.topics().attempts())) {
+      return Map.of("attemptId", "a1", "status", "STARTED", "until", later);
+    }
+    if (topic.equals(scenario.topics().changed())) {
+      return Map.of("changedAt", now.toString(), "payBy", later);
+    }
+    return Map.of("paymentId", "p1");
   }
 
   private void acknowledge(RecordMetadata event) {

@@ -26,13 +26,19 @@ final class Recovery {
   /** Cancellations of each shard that count as progress. */
   private static final int PROGRESS = 10;
 
-  /** Orders that nothing keeps from being decided; a parked one waits for an operator. */
+  /**
+   * Orders that nothing keeps from being decided; a parked one waits for an operator, and one that
+   * is being paid for the end of that.
+   */
   private static final String OVERDUE =
       """
       select count(*) from order_deadline
       where state = 'PENDING' and deadline < clock_timestamp() - interval '5 s'
         and not exists (
           select from parked_order p where p.order_id = order_deadline.order_id)
+        and not exists (
+          select from payment_attempt a where a.order_id = order_deadline.order_id
+            and least(a.until, a.ended_at) > clock_timestamp() - interval '5 s')
       """;
 
   private final Scenario scenario;

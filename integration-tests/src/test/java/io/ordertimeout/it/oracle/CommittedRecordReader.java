@@ -32,6 +32,7 @@ final class CommittedRecordReader implements AutoCloseable {
   private final ObservedRecords records;
   private final Map<TopicPartition, Long> positions = new ConcurrentHashMap<>();
   private final AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
+  private final AtomicReference<@Nullable Throwable> end = new AtomicReference<>();
   private final Thread thread = new Thread(this::run, "committed-record-reader");
   private final CountDownLatch closed = new CountDownLatch(1);
 
@@ -64,8 +65,20 @@ final class CommittedRecordReader implements AutoCloseable {
       } while (!closed.await(RETRY_MILLIS, TimeUnit.MILLISECONDS));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-    } catch (RuntimeException e) {
-      failure.set(e);
+    } catch (RuntimeException | Error e) {
+      end.set(e);
+    }
+  }
+
+  /**
+   * Fails if reading has ended, because a record is not what the traffic or the service sends.
+   *
+   * @throws AssertionError if it has
+   */
+  void requireRunning() {
+    Throwable cause = end.get();
+    if (cause != null) {
+      throw new AssertionError("a record cannot be observed, and none after it", cause);
     }
   }
 

@@ -167,6 +167,7 @@ public final class Oracle implements AutoCloseable {
 
   /** Waits until the service has worked off what a fault has left behind. */
   public void awaitCaughtUp(Duration patience) {
+    reader.requireRunning();
     until("the service to catch up", Instant.now().plus(patience), this::isCaughtUp);
   }
 
@@ -179,11 +180,13 @@ public final class Oracle implements AutoCloseable {
 
   /** Returns the number of published cancellations so far, including repetitions. */
   public long cancellations() {
+    reader.requireRunning();
     return records.cancellations();
   }
 
   /** Returns the number of cancelled orders so far that no disturbance excuses for being late. */
   public long undisturbedCancellations() {
+    reader.requireRunning();
     return records.cancelledDeadlines().stream()
         .filter(deadline -> !disturbances.overlap(deadline, deadline.plus(allowedLateness)))
         .count();
@@ -210,6 +213,7 @@ public final class Oracle implements AutoCloseable {
             "end offsets",
             end.plusSeconds(30),
             () -> scenario.kafka().ends(scenario.allPartitions()));
+    reader.requireRunning();
     until("all topics to be read", end.plusSeconds(60), () -> reader.hasRead(all));
     Verdict verdict = verdict(orderId -> orderId.startsWith(orderIdPrefix));
     if (!unfinished.isNone()) {
