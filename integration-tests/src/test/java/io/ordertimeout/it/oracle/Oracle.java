@@ -48,6 +48,12 @@ public final class Oracle implements AutoCloseable {
 
   private static final Duration MAX_OVERDUE = Duration.ofSeconds(1);
 
+  /** SQL condition: the order {@code d} is pending, past its deadline by so many seconds. */
+  private static final String PAST_DEADLINE =
+      """
+      d.state = 'PENDING' and d.deadline <= clock_timestamp() - make_interval(secs => ?)
+        and not exists (select from parked_order p where p.order_id = d.order_id)""";
+
   private final Scenario scenario;
   private final Instant observedSince = Instant.now();
   private final Acknowledgements acknowledgements = new Acknowledgements();
@@ -175,7 +181,7 @@ public final class Oracle implements AutoCloseable {
     long appended = scenario.inputEnds().values().stream().mapToLong(Long::longValue).sum();
     long stored =
         scenario.database().count("select coalesce(sum(next_offset), 0) from intake_position");
-    return appended - stored <= MAX_UNREAD && overdue("", MAX_OVERDUE) == 0;
+    return appended - stored <= MAX_UNREAD && overdue(MAX_OVERDUE) == 0;
   }
 
   /** Returns the number of published cancellations so far, including repetitions. */
@@ -200,9 +206,9 @@ public final class Oracle implements AutoCloseable {
   }
 
   /**
-   * Waits until all input is stored, no order is overdue, the outbox is empty and all output is
-   * read; then judges the orders whose ids start with the prefix. Whatever has not happened within
-   * the patience is judged as not happening.
+   * Waits until all input is stored, no order is left to be decided, the outbox is empty and all
+   * output is read; then judges the orders whose ids start with the prefix. Whatever has not
+   * happened within the patience is judged as not happening.
    */
   public Verdict judge(Duration patience, String orderIdPrefix) {
     Instant end = Instant.now().plus(patience);
@@ -252,30 +258,38 @@ public final class Oracle implements AutoCloseable {
 
   private UnfinishedWork unfinishedWork(Map<TopicPartition, Long> inputs, String orderIdPrefix) {
     return new UnfinishedWork(
-        scenario.uncommitted(inputs),
-        scenario.database().unpublished(),
-        overdue(orderIdPrefix, Duration.ZERO));
+        scenario.uncommitted(inputs), scenario.database().unpublished(), undecided(orderIdPrefix));
   }
 
-  private long overdue(String orderIdPrefix, Duration by) {
+  /** Counts the orders that nothing keeps from being decided, for longer than that. */
+  private long overdue(Duration by) {
     return scenario
         .database()
         .count(
             """
-            select count(*) from order_deadline
-            where state = 'PENDING'
-              and deadline <= clock_timestamp() - make_interval(secs => ?)
-              and starts_with(order_id, ?)
+            select count(*) from order_deadline d
+            where %s
               and not exists (
-                select from parked_order p where p.order_id = order_deadline.order_id)
-              and not exists (
-                select from payment_attempt a where a.order_id = order_deadline.order_id
+                select from payment_attempt a where a.order_id = d.order_id
                   -- One that was under way until just now has only just come due.
                   and least(a.until, a.ended_at) > clock_timestamp() - make_interval(secs => ?))
-            """,
+            """
+                .formatted(PAST_DEADLINE),
             by.toMillis() / 1e3,
-            orderIdPrefix,
             by.toMillis() / 1e3);
+  }
+
+  /**
+   * Counts the orders that are still to be decided, be it that a payment is under way until then.
+   */
+  private long undecided(String orderIdPrefix) {
+    return scenario
+        .database()
+        .count(
+            "select count(*) from order_deadline d where %s and starts_with(d.order_id, ?)"
+                .formatted(PAST_DEADLINE),
+            0.0,
+            orderIdPrefix);
   }
 
   private Verdict verdict(Predicate<String> orderIds) {
