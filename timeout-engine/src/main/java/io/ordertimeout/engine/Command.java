@@ -7,13 +7,4 @@ interface Command {
 
   /** Returns the cost of this command: the number of timers it touches, at least 1. */
   int timers();
-
-  /** Returns the maximum number of timers that this command arms. */
-  int arming();
-
-  /**
-   * Returns how many of these timers are not armed yet, or more if an id occurs twice. Called by
-   * the worker only.
-   */
-  int added(TimersWorker worker);
 }

@@ -82,6 +82,15 @@ public final class DueBatch {
   }
 
   /**
+   * Returns the deadlines of all timers.
+   *
+   * @return a copy, in milliseconds
+   */
+  public long[] deadlinesMillis() {
+    return deadlinesMillis.clone();
+  }
+
+  /**
    * Returns the latest of the deadlines. O(size).
    *
    * @return the deadline in milliseconds

@@ -100,22 +100,18 @@ final class Shard {
     wheel.cancel(ids, ids.length);
   }
 
+  /** Arms those of the timers that have not changed while loading; overwrites both arrays. */
   void load(long[] ids, long[] deadlinesMillis) {
     LongSet changed = changedWhileLoading;
+    int count = 0;
     for (int i = 0; i < ids.length; i++) {
-      if ((changed == null || !changed.contains(ids[i])) && !wheel.contains(ids[i])) {
-        wheel.schedule(ids[i], deadlinesMillis[i]);
+      if (changed == null || !changed.contains(ids[i])) {
+        ids[count] = ids[i];
+        deadlinesMillis[count] = deadlinesMillis[i];
+        count++;
       }
     }
-  }
-
-  /** Returns how many of these timers are not armed. */
-  int countUnarmed(long... ids) {
-    int unarmed = 0;
-    for (long id : ids) {
-      unarmed += wheel.contains(id) ? 0 : 1;
-    }
-    return unarmed;
+    wheel.scheduleAbsent(ids, deadlinesMillis, count);
   }
 
   void loaded() {
@@ -250,11 +246,7 @@ final class Shard {
   }
 
   private void rearm(DueBatch batch) {
-    for (int i = 0; i < batch.size(); i++) {
-      if (!wheel.contains(batch.id(i))) {
-        wheel.schedule(batch.id(i), batch.deadlineMillis(i));
-      }
-    }
+    wheel.scheduleAbsent(batch.ids(), batch.deadlinesMillis(), batch.size());
   }
 
   /** Returns the deadline of each timer that is armed or delivered, NOT_KNOWN for the others. */
@@ -297,13 +289,6 @@ final class Shard {
     // Rearms a batch that was rejected in the last turn.
     mayDeliver();
     return wheel.armedPage(key, cursor, limit);
-  }
-
-  /** Brings {@link #pending()} up to date between two turns. */
-  void refreshPending() {
-    // A batch that was done since the last turn no longer counts.
-    mayDeliver();
-    publishPending();
   }
 
   private void publishPending() {

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.RejectedExecutionException;
 
 /**
  * Sharded timers for many threads: one {@link TimingWheel} per open shard, all driven by one worker
@@ -32,19 +31,15 @@ import java.util.concurrent.RejectedExecutionException;
  * made concurrently with the stop may throw although it took effect, but is never lost without
  * throwing.
  *
- * <p><b>Limit.</b> Up to {@link TimersConfig#maxPending()} timers, a change counts every queued
- * timer as additional and does not wait. Beyond, the caller waits for the worker, which knows how
- * many are pending and which of them are only moved. The {@link DueListener} cannot wait and is
- * rejected.
- *
  * <p><b>Delivery.</b> Due timers are delivered to the {@link DueListener} in batches of one shard,
  * in the order of {@link TimingWheel#advance}, never early, and at most one batch per shard at a
  * time. A slow consumer holds back its own shard, whose due timers stay armed, and no other shard.
  * No timer is dropped.
  *
  * <p><b>Idle behaviour.</b> The worker parks until the earliest deadline, a change, {@link
- * DueBatch#done()} or {@link #clockChanged()}. It never polls. A few distant timers cause no
- * wake-ups before they are due; many timers in one slot cause at most one per level of the wheel.
+ * DueBatch#done()} or {@link #clockChanged()}. It never polls, so a clock that jumps ahead is
+ * noticed only then. A few distant timers cause no wake-ups before they are due; many timers in one
+ * slot cause at most one per level of the wheel.
  *
  * <p><b>Shards that are not open</b> ignore changes. This is a cache of a store: the code that
  * opens a shard loads it from there.
@@ -126,8 +121,6 @@ public final class ShardedTimers implements AutoCloseable {
    * @param deadlinesMillis their deadlines in milliseconds; copied
    * @param count the number of leading elements to read from both arrays
    * @throws IndexOutOfBoundsException if an array is shorter than count
-   * @throws RejectedExecutionException if these timers would exceed {@link
-   *     TimersConfig#maxPending()}; those up to a multiple of 1024 may have been accepted
    * @throws IllegalStateException if stopped
    */
   public void load(int shard, long[] ids, long[] deadlinesMillis, int count) {
@@ -136,7 +129,8 @@ public final class ShardedTimers implements AutoCloseable {
     for (int from = 0; from < count; from += Math.min(CHUNK, count - from)) {
       long[] someIds = chunk(ids, from, count);
       long[] someDeadlines = chunk(deadlinesMillis, from, count);
-      worker.submit(ShardCommand.arming(shard, someIds, open -> open.load(someIds, someDeadlines)));
+      worker.submit(
+          new ShardCommand(shard, someIds.length, open -> open.load(someIds, someDeadlines)));
     }
   }
 
@@ -147,7 +141,7 @@ public final class ShardedTimers implements AutoCloseable {
    * @throws IllegalStateException if stopped
    */
   public void loaded(int shard) {
-    worker.submit(ShardCommand.other(shard, 1, Shard::loaded));
+    worker.submit(new ShardCommand(shard, 1, Shard::loaded));
   }
 
   /**
@@ -156,8 +150,6 @@ public final class ShardedTimers implements AutoCloseable {
    * @param shard the shard
    * @param id the timer's id, unique in its shard
    * @param deadlineMillis the deadline in milliseconds; a deadline in the past is due at once
-   * @throws RejectedExecutionException if the timer is not armed and would exceed {@link
-   *     TimersConfig#maxPending()}; nothing has changed
    * @throws IllegalStateException if stopped
    */
   public void schedule(int shard, long id, long deadlineMillis) {
@@ -172,8 +164,6 @@ public final class ShardedTimers implements AutoCloseable {
    * @param deadlinesMillis their deadlines in milliseconds; copied
    * @param count the number of leading elements to read from both arrays
    * @throws IndexOutOfBoundsException if an array is shorter than count
-   * @throws RejectedExecutionException if these timers would exceed {@link
-   *     TimersConfig#maxPending()}; those up to a multiple of 1024 may have been accepted
    * @throws IllegalStateException if stopped
    */
   public void schedule(int shard, long[] ids, long[] deadlinesMillis, int count) {
@@ -183,7 +173,7 @@ public final class ShardedTimers implements AutoCloseable {
       long[] someIds = chunk(ids, from, count);
       long[] someDeadlines = chunk(deadlinesMillis, from, count);
       worker.submit(
-          ShardCommand.arming(shard, someIds, open -> open.schedule(someIds, someDeadlines)));
+          new ShardCommand(shard, someIds.length, open -> open.schedule(someIds, someDeadlines)));
     }
   }
 
@@ -211,7 +201,7 @@ public final class ShardedTimers implements AutoCloseable {
     checkCount(count, ids.length);
     for (int from = 0; from < count; from += Math.min(CHUNK, count - from)) {
       long[] someIds = chunk(ids, from, count);
-      worker.submit(ShardCommand.other(shard, someIds.length, open -> open.cancel(someIds)));
+      worker.submit(new ShardCommand(shard, someIds.length, open -> open.cancel(someIds)));
     }
   }
 
@@ -360,11 +350,13 @@ public final class ShardedTimers implements AutoCloseable {
   /**
    * Stops the worker and waits until a running call of the listener has returned and every change
    * queued before has been applied. Batches that are not done stay with their consumers and are not
-   * part of the result. A second call returns the same result.
+   * part of the result. The timers are handed over, so a later call returns none and a stopped
+   * instance keeps no memory for them.
    *
    * <p>An interrupt does not end the wait; the thread's interrupt flag is kept.
    *
-   * @return the timers that were still armed, one element per open shard
+   * @return the timers that were still armed, one element per open shard; empty if an earlier call
+   *     has returned or discarded them
    * @throws IllegalStateException if called by the listener, which would wait for itself
    */
   public List<ArmedTimers> stop() {
@@ -373,15 +365,15 @@ public final class ShardedTimers implements AutoCloseable {
     }
     worker.beginStop();
     try {
-      return worker.stopped().join();
+      return worker.awaitStop();
     } catch (CompletionException e) {
       throw new IllegalStateException("stopped, but the armed timers could not be collected", e);
     }
   }
 
   /**
-   * Stops like {@link #stop()}. If called by the listener, it does not wait: the worker ends when
-   * the listener has returned.
+   * Stops like {@link #stop()} and discards the armed timers. If called by the listener, it does
+   * not wait: the worker ends when the listener has returned.
    */
   @Override
   public void close() {

@@ -17,17 +17,6 @@ record TimerChange(int shard, long id, boolean arms, long deadlineMillis) implem
   }
 
   @Override
-  public int arming() {
-    return arms ? 1 : 0;
-  }
-
-  @Override
-  public int added(TimersWorker worker) {
-    Shard open = worker.shard(shard);
-    return open == null || !arms ? 0 : open.countUnarmed(id);
-  }
-
-  @Override
   public void applyTo(TimersWorker worker) {
     Shard open = worker.shard(shard);
     if (open != null) {

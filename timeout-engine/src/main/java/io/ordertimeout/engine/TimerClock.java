@@ -7,8 +7,10 @@ import java.util.concurrent.TimeUnit;
  * deadlines.
  *
  * <p>The owner of the clock may correct it, for example to follow a database's clock, and calls
- * {@link ShardedTimers#clockChanged()} after a correction. The clock may go back: delivered timers
- * stay delivered, and no other timer is delivered early by the corrected time.
+ * {@link ShardedTimers#clockChanged()} after a correction: without the call, a worker that sleeps
+ * notices a jump ahead only when it wakes for another reason. {@code System::currentTimeMillis} is
+ * such a clock, and nobody announces its jumps; {@link #steady()} has none. The clock may go back:
+ * delivered timers stay delivered, and no other timer is delivered early by the corrected time.
  */
 @FunctionalInterface
 public interface TimerClock {

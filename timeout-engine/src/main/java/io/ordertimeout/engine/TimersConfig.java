@@ -5,15 +5,11 @@ import java.util.Objects;
 import java.util.concurrent.ThreadFactory;
 
 /**
- * The settings of {@link ShardedTimers} and {@link TaskTimer}. A {@link #builder(String) builder}
- * names each of them:
+ * The settings of {@link ShardedTimers}. A {@link #builder(String) builder} names each of them:
  *
  * <pre>{@code
  * TimersConfig config =
- *     TimersConfig.builder("request-timeouts")
- *         .tick(Duration.ofMillis(1))
- *         .maxPending(1_000_000)
- *         .build();
+ *     TimersConfig.builder("request-timeouts").tick(Duration.ofMillis(1)).batchSize(2_000).build();
  * }</pre>
  *
  * @param threadFactory creates the worker thread; called again only if that thread cannot be
@@ -28,8 +24,6 @@ import java.util.concurrent.ThreadFactory;
  *     ms to 1 day; measured on the {@link TimerClock}
  * @param lateAfter how far past its deadline a timer must be delivered to count as late, 1 ms to 1
  *     day
- * @param maxPending the maximum number of pending timers in all shards together, or of waiting
- *     tasks, at least 1; {@code Long.MAX_VALUE} for no limit
  */
 public record TimersConfig(
     ThreadFactory threadFactory,
@@ -37,8 +31,7 @@ public record TimersConfig(
     int batchSize,
     int queueCapacity,
     Duration retryDelay,
-    Duration lateAfter,
-    long maxPending) {
+    Duration lateAfter) {
 
   /**
    * Validates the settings.
@@ -49,7 +42,6 @@ public record TimersConfig(
    * @param queueCapacity the number of commands that may be queued before callers block
    * @param retryDelay how long a shard waits after its batch was rejected
    * @param lateAfter how far past its deadline a timer must be delivered to count as late
-   * @param maxPending the maximum number of pending timers in all shards together
    * @throws IllegalArgumentException if a value is out of range
    */
   public TimersConfig {
@@ -67,9 +59,6 @@ public record TimersConfig(
     }
     checkDelay("retryDelay", retryDelay);
     checkDelay("lateAfter", lateAfter);
-    if (maxPending < 1) {
-      throw new IllegalArgumentException("maxPending must be at least 1: " + maxPending);
-    }
   }
 
   private static final int MAX_QUEUE_CAPACITY = 1 << 20;
@@ -82,7 +71,7 @@ public record TimersConfig(
 
   /**
    * Returns settings that suit most uses: a tick of 10 ms, batches of 500, a queue of 4096
-   * commands, a retry delay of 100 ms, late after 1 s, and no limit on pending timers.
+   * commands, a retry delay of 100 ms, and late after 1 s.
    *
    * @param threadName the name of the worker thread, a daemon
    * @return the settings
@@ -121,12 +110,6 @@ public record TimersConfig(
     return new Builder(threadFactory);
   }
 
-  /** Returns a copy of these settings without a limit on pending timers. */
-  TimersConfig withoutLimit() {
-    return new TimersConfig(
-        threadFactory, tick, batchSize, queueCapacity, retryDelay, lateAfter, Long.MAX_VALUE);
-  }
-
   /** A builder of settings. A setting that is not set has its default. Not thread-safe. */
   public static final class Builder {
 
@@ -136,7 +119,6 @@ public record TimersConfig(
     private int queueCapacity = 4096;
     private Duration retryDelay = Duration.ofMillis(100);
     private Duration lateAfter = Duration.ofSeconds(1);
-    private long maxPending = Long.MAX_VALUE;
 
     private Builder(ThreadFactory threadFactory) {
       this.threadFactory = threadFactory;
@@ -198,25 +180,13 @@ public record TimersConfig(
     }
 
     /**
-     * Sets {@link TimersConfig#maxPending()}.
-     *
-     * @param value the maximum number of pending timers or waiting tasks
-     * @return this builder
-     */
-    public Builder maxPending(long value) {
-      maxPending = value;
-      return this;
-    }
-
-    /**
      * Validates the settings and returns them.
      *
      * @return the settings
      * @throws IllegalArgumentException if a value is out of range
      */
     public TimersConfig build() {
-      return new TimersConfig(
-          threadFactory, tick, batchSize, queueCapacity, retryDelay, lateAfter, maxPending);
+      return new TimersConfig(threadFactory, tick, batchSize, queueCapacity, retryDelay, lateAfter);
     }
   }
 }

@@ -7,9 +7,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -20,10 +19,11 @@ import org.jspecify.annotations.Nullable;
 final class TimersWorker implements Runnable {
 
   /**
-   * The number of timers changed per turn, exceeded by one command at most. It amounts to some
-   * milliseconds of work between two turns of delivery.
+   * The number of timers changed per turn, exceeded by one command at most. It is of the size of a
+   * batch, because a shard delivers one batch per turn: with a larger one, a flood of changes holds
+   * back what is due.
    */
-  private static final int TIMERS_PER_TURN = 16 * ShardedTimers.CHUNK;
+  private static final int TIMERS_PER_TURN = ShardedTimers.CHUNK;
 
   private static final Logger LOG = System.getLogger(ShardedTimers.class.getName());
 
@@ -46,17 +46,14 @@ final class TimersWorker implements Runnable {
   /** The time of the current turn. Used by the worker only. */
   private long nowMillis;
 
-  private final CompletableFuture<List<ArmedTimers>> stopped = new CompletableFuture<>();
+  private final CompletableFuture<@Nullable Void> stopped = new CompletableFuture<>();
+
+  /** What was armed at the stop, until a caller takes it. */
+  private final AtomicReference<List<ArmedTimers>> armedAtStop = new AtomicReference<>(List.of());
+
   private volatile boolean stopping;
   private volatile boolean finished;
 
-  /**
-   * The pending timers as of the last turn, and those that later commands will arm. One number, so
-   * that no timer is ever counted twice. Counted only if there is a limit.
-   */
-  private final AtomicLong claimed = new AtomicLong();
-
-  private int appliedArming;
   private long lateInDroppedShards;
 
   /** The pending timers of all shards as of the last turn. */
@@ -80,10 +77,6 @@ final class TimersWorker implements Runnable {
     }
     if (!started) {
       start();
-    }
-    if (!claim(command.arming())) {
-      submitAtTheLimit(command);
-      return;
     }
     if (isCurrentThread()) {
       commands.putOwn(command);
@@ -134,50 +127,6 @@ final class TimersWorker implements Runnable {
     }
   }
 
-  /** Counts timers as pending. Returns false, and counts none, if they could exceed the limit. */
-  private boolean claim(int timers) {
-    if (timers == 0 || config.maxPending() == Long.MAX_VALUE) {
-      return true;
-    }
-    long before = claimed.get();
-    while (before + timers <= config.maxPending()) {
-      if (claimed.compareAndSet(before, before + timers)) {
-        return true;
-      }
-      before = claimed.get();
-    }
-    return false;
-  }
-
-  /**
-   * Has the worker decide whether the command exceeds the limit, because only the worker knows
-   * which timers are armed already. Its own thread cannot wait for that.
-   */
-  private void submitAtTheLimit(Command command) {
-    if (isCurrentThread() || !query(command.timers(), w -> w.applyIfAdmitted(command)).join()) {
-      throw new RejectedExecutionException(
-          "rejected: "
-              + command.arming()
-              + " more timers could exceed the limit of "
-              + config.maxPending()
-              + " pending; "
-              + claimed
-              + " are pending or queued");
-    }
-  }
-
-  private boolean applyIfAdmitted(Command command) {
-    shards.values().forEach(Shard::refreshPending);
-    publishCounts();
-    int added = command.added(this);
-    if (!claim(added)) {
-      return false;
-    }
-    appliedArming += added;
-    apply(command);
-    return true;
-  }
-
   static IllegalStateException stoppedException() {
     return new IllegalStateException("stopped and cannot be restarted; create a new instance");
   }
@@ -194,8 +143,10 @@ final class TimersWorker implements Runnable {
     commands.releaseWaiting();
   }
 
-  CompletableFuture<List<ArmedTimers>> stopped() {
-    return stopped;
+  /** Waits until the worker has ended, and hands over what was armed then, once. */
+  List<ArmedTimers> awaitStop() {
+    stopped.join();
+    return armedAtStop.getAndSet(List.of());
   }
 
   @Nullable Shard shard(int key) {
@@ -323,10 +274,6 @@ final class TimersWorker implements Runnable {
       pendingNow += shard.pending();
       lateNow += shard.late();
     }
-    if (config.maxPending() != Long.MAX_VALUE) {
-      claimed.addAndGet(pendingNow - pending - appliedArming);
-      appliedArming = 0;
-    }
     pending = pendingNow;
     late = lateNow;
   }
@@ -343,7 +290,6 @@ final class TimersWorker implements Runnable {
         break;
       }
       touched += command.timers();
-      appliedArming += command.arming();
       if (command instanceof TimerChange change) {
         collect(change);
       } else {
@@ -404,7 +350,8 @@ final class TimersWorker implements Runnable {
       }
       shards.clear();
       pending = 0;
-      stopped.complete(List.copyOf(armed));
+      armedAtStop.set(List.copyOf(armed));
+      stopped.complete(null);
     } catch (Throwable failure) {
       stopped.completeExceptionally(failure);
     }

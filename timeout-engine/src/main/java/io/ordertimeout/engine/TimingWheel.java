@@ -144,6 +144,12 @@ public final class TimingWheel {
       reschedule(id, location, deadlineMillis);
       return false;
     }
+    armNotFound(id, deadlineMillis);
+    return true;
+  }
+
+  /** Arms the timer that {@link TimerIndex#find} has just failed to find. */
+  private void armNotFound(long id, long deadlineMillis) {
     if (timers.size() >= maxTimers) {
       throw new RejectedExecutionException(
           "the wheel is full: it holds "
@@ -154,7 +160,6 @@ public final class TimingWheel {
               + deadlineMillis);
     }
     index.addNotFound(addToList(slotForArming(tickAtOrAfter(deadlineMillis)), id, deadlineMillis));
-    return true;
   }
 
   /**
@@ -183,6 +188,22 @@ public final class TimingWheel {
       }
     }
     return armed;
+  }
+
+  /**
+   * Arms those of the timers that are not armed. O(count), as fast as the bulk {@code schedule}.
+   */
+  void scheduleAbsent(long[] ids, long[] deadlinesMillis, int count) {
+    for (int i = 0; i < count; i++) {
+      if (i % Prefetcher.GROUP_SIZE == 0) {
+        prefetcher.prefetchForSchedule(
+            ids, deadlinesMillis, i, Math.min(i + Prefetcher.GROUP_SIZE, count));
+      }
+      recordChange(ids[i]);
+      if (index.find(ids[i], timers) == TimerLists.NONE) {
+        armNotFound(ids[i], deadlinesMillis[i]);
+      }
+    }
   }
 
   /**
@@ -348,8 +369,14 @@ public final class TimingWheel {
     }
   }
 
-  /** Returns the deadline of a timer in milliseconds, or the default if it is not armed. O(1). */
-  long deadlineMillisOr(long id, long defaultMillis) {
+  /**
+   * Returns the deadline of a timer. O(1).
+   *
+   * @param id the timer's id
+   * @param defaultMillis what to return if the timer is not armed
+   * @return the deadline in milliseconds, or the default
+   */
+  public long deadlineMillisOr(long id, long defaultMillis) {
     int location = index.find(id, timers);
     return location == TimerLists.NONE ? defaultMillis : timers.deadlineMillis(location);
   }

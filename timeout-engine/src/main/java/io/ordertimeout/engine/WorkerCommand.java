@@ -11,16 +11,6 @@ import java.util.function.Consumer;
 record WorkerCommand(int timers, Consumer<TimersWorker> change) implements Command {
 
   @Override
-  public int arming() {
-    return 0;
-  }
-
-  @Override
-  public int added(TimersWorker worker) {
-    return 0;
-  }
-
-  @Override
   public void applyTo(TimersWorker worker) {
     change.accept(worker);
   }

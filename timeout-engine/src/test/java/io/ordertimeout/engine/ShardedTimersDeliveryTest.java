@@ -6,15 +6,44 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /** Tests of the delivery of due timers, also to listeners that are slow or throw. */
 class ShardedTimersDeliveryTest extends ShardedTimersTestBase {
+
+  @Test
+  void aFloodOfChangesDoesNotHoldBackWhatIsDue() throws InterruptedException {
+    CountDownLatch flooded = new CountDownLatch(1);
+    List<Long> pendingAtDelivery = new CopyOnWriteArrayList<>();
+    beforeQueueing =
+        batch -> {
+          awaitQuietly(flooded);
+          pendingAtDelivery.add(timers.pending(0));
+          batch.done();
+        };
+    timers.open(0);
+    int due = 4 * BATCH;
+    timers.schedule(0, LongStream.range(0, due).toArray(), new long[due], due);
+    long[] ids = LongStream.range(due, due + 8 * ShardedTimers.CHUNK).toArray();
+    long[] deadlinesMillis = LongStream.generate(() -> NOW + 100_000).limit(ids.length).toArray();
+    timers.schedule(0, ids, deadlinesMillis, ids.length);
+
+    flooded.countDown();
+    awaitIdle();
+    assertThat(pendingAtDelivery).hasSizeGreaterThanOrEqualTo(4);
+    assertThat(pendingAtDelivery.get(2))
+        .as("two batches and at most two large changes later")
+        .isLessThanOrEqualTo(due + 3L * ShardedTimers.CHUNK);
+    assertThat(timers.pending()).isEqualTo(ids.length);
+  }
 
   @Test
   void deliversDueTimersAndNoneEarly() throws InterruptedException {

@@ -3,6 +3,8 @@ package io.ordertimeout.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -100,14 +102,15 @@ class ShardedTimersQueueTest extends ShardedTimersTestBase {
             });
     caller.start();
     awaitWaiting(caller);
-    Thread stopper = new Thread(timers::close);
+    List<ArmedTimers> armed = new ArrayList<>();
+    Thread stopper = new Thread(() -> armed.addAll(timers.stop()));
     stopper.start();
     caller.join();
     release.countDown();
     stopper.join();
 
     assertThat(failure).hasValueMatching(message -> message.startsWith("stopped"));
-    assertThat(timers.stop()).singleElement().extracting(ArmedTimers::size).isEqualTo(16);
+    assertThat(armed).singleElement().extracting(ArmedTimers::size).isEqualTo(16);
     assertThat(accepted).hasValue(16);
   }
 

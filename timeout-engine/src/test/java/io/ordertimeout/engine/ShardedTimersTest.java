@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -26,15 +25,8 @@ class ShardedTimersTest {
   private final RecordingParkStrategy parkStrategy = new RecordingParkStrategy();
   private final BlockingQueue<DueBatch> batches = new LinkedBlockingQueue<>();
   private final String name = "features-" + System.identityHashCode(this);
-  private ShardedTimers timers = timers(Long.MAX_VALUE);
-
-  private ShardedTimers timers(long maxPending) {
-    return new ShardedTimers(
-        TimersConfig.builder(name).maxPending(maxPending).build(),
-        clock,
-        batches::add,
-        parkStrategy);
-  }
+  private final ShardedTimers timers =
+      new ShardedTimers(TimersConfig.defaults(name), clock, batches::add, parkStrategy);
 
   @AfterEach
   void close() {
@@ -88,95 +80,6 @@ class ShardedTimersTest {
 
     assertThat(threads(name)).hasSize(1);
     assertThat(batches).extracting(DueBatch::shard).hasSize(20).doesNotHaveDuplicates();
-  }
-
-  @Test
-  void rejectsTimersBeyondMaxPending() throws InterruptedException {
-    timers.close();
-    timers = timers(3);
-    timers.open(0);
-    timers.schedule(0, new long[] {1, 2}, new long[] {NOW + HOUR, NOW + 1}, 2);
-
-    assertThatExceptionOfType(RejectedExecutionException.class)
-        .isThrownBy(() -> timers.schedule(0, new long[] {3, 4}, new long[2], 2))
-        .withMessageContaining("2 more")
-        .withMessageContaining("limit of 3");
-    timers.schedule(0, 3, NOW + HOUR);
-    parkStrategy.awaitIdle(timers);
-    assertThatExceptionOfType(RejectedExecutionException.class)
-        .isThrownBy(() -> timers.load(0, new long[] {9}, new long[1], 1));
-    assertThat(timers.pending()).isEqualTo(3);
-
-    setClock(NOW + 20);
-    assertThat(timers.pending()).as("delivered timers count until they are done").isEqualTo(3);
-    assertThatExceptionOfType(RejectedExecutionException.class)
-        .isThrownBy(() -> timers.schedule(0, 5, NOW + HOUR));
-    batches.remove().done();
-    timers.cancel(0, 1);
-    parkStrategy.awaitIdle(timers);
-    timers.schedule(0, new long[] {6, 7}, new long[] {NOW + HOUR, NOW + HOUR}, 2);
-    parkStrategy.awaitIdle(timers);
-    assertThat(timers.pending()).isEqualTo(3);
-  }
-
-  @Test
-  void movesArmedTimersAtTheLimit() throws InterruptedException {
-    timers.close();
-    timers = timers(2);
-    timers.open(0);
-    long[] both = {1, 2};
-    timers.schedule(0, both, new long[] {NOW + HOUR, NOW + HOUR}, 2);
-
-    timers.schedule(0, 1, NOW + 30_000);
-    timers.schedule(0, both, new long[] {NOW + 10, NOW + 60_000}, 2);
-    timers.load(0, both, new long[] {NOW + HOUR, NOW + HOUR}, 2);
-    assertThatExceptionOfType(RejectedExecutionException.class)
-        .isThrownBy(() -> timers.schedule(0, new long[] {2, 3}, new long[2], 2));
-
-    assertThat(timers.deadlines(0, new long[] {1, 2, 3}, 3).join())
-        .containsExactly(NOW + 10, NOW + 60_000, ShardedTimers.NOT_KNOWN);
-  }
-
-  @Test
-  void cancelledAndDoneTimersMakeRoomAtTheLimitAtOnce() throws InterruptedException {
-    timers.close();
-    timers = timers(1);
-    timers.open(0);
-    for (int id = 0; id < 1_000; id++) {
-      timers.schedule(0, id, NOW + HOUR);
-      timers.cancel(0, id);
-    }
-    timers.schedule(0, 1_000, NOW + 10);
-    setClock(NOW + 10);
-    batches.remove().done();
-
-    timers.schedule(0, 1_001, NOW + HOUR);
-    parkStrategy.awaitIdle(timers);
-    assertThat(timers.pending()).isOne();
-  }
-
-  @Test
-  void listenerIsRejectedAtTheLimitInsteadOfWaiting() throws InterruptedException {
-    BlockingQueue<String> rejections = new LinkedBlockingQueue<>();
-    ShardedTimers[] own = new ShardedTimers[1];
-    own[0] =
-        new ShardedTimers(
-            TimersConfig.builder("limited").maxPending(1).build(),
-            clock,
-            batch -> {
-              try {
-                own[0].schedule(0, 2, NOW + HOUR);
-              } catch (RejectedExecutionException e) {
-                rejections.add(String.valueOf(e.getMessage()));
-              }
-              batch.done();
-            });
-    try (ShardedTimers limited = own[0]) {
-      limited.open(0);
-      limited.schedule(0, 1, NOW);
-
-      assertThat(rejections.take()).contains("limit of 1");
-    }
   }
 
   @Test

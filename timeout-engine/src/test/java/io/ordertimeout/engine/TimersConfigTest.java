@@ -32,10 +32,9 @@ class TimersConfigTest {
             .queueCapacity(8)
             .retryDelay(retryDelay)
             .lateAfter(lateAfter)
-            .maxPending(5)
             .build();
 
-    assertThat(config).isEqualTo(new TimersConfig(threads, TICK, 2, 8, retryDelay, lateAfter, 5));
+    assertThat(config).isEqualTo(new TimersConfig(threads, TICK, 2, 8, retryDelay, lateAfter));
   }
 
   @Test
@@ -53,7 +52,7 @@ class TimersConfigTest {
   private static void rejects(
       Duration tick, int batchSize, int capacity, Duration retry, String message) {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> new TimersConfig(Thread::new, tick, batchSize, capacity, retry, retry, 1))
+        .isThrownBy(() -> new TimersConfig(Thread::new, tick, batchSize, capacity, retry, retry))
         .withMessageContaining(message);
   }
 }
