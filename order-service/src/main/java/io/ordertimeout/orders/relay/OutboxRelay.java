@@ -65,6 +65,12 @@ public class OutboxRelay extends BackgroundLoop {
   private static final Duration FLUSH_TIMEOUT = Duration.ofSeconds(20);
   private static final Duration IDLE = Duration.ofMillis(100);
 
+  /**
+   * How long acknowledged events are collected before they are recorded together: a transaction for
+   * each would be most of the transactions of an instance. A crash meanwhile repeats them.
+   */
+  private static final Duration COLLECT = Duration.ofMillis(50);
+
   /** How many batches of acknowledged events may be on their way to a partition. */
   private static final int BATCHES_PER_TARGET = 10;
 
@@ -98,8 +104,9 @@ public class OutboxRelay extends BackgroundLoop {
   // Confined to the relay's thread.
   private final Targets targets;
   private final LeftBehind leftBehind = new LeftBehind();
-  // Published, but that is not recorded yet.
+  // Published, but that is not recorded yet; and since when there has been any.
   private final List<Acknowledged> acknowledged = new ArrayList<>();
+  private long acknowledgedSince;
   // How often unsent events were forgotten: what was sent before is not sent again if it fails.
   private int forgotten;
 
@@ -246,9 +253,14 @@ public class OutboxRelay extends BackgroundLoop {
   }
 
   private void awaitWork() throws InterruptedException {
-    if (work.tryAcquire(IDLE.toMillis(), TimeUnit.MILLISECONDS)) {
+    long nanos = acknowledged.isEmpty() ? IDLE.toNanos() : Math.max(0, nanosToCollect());
+    if (work.tryAcquire(nanos, TimeUnit.NANOSECONDS)) {
       work.drainPermits();
     }
+  }
+
+  private long nanosToCollect() {
+    return acknowledgedSince + COLLECT.toNanos() - System.nanoTime();
   }
 
   private void lookUpTopicsOnAdoption() {
@@ -357,6 +369,9 @@ public class OutboxRelay extends BackgroundLoop {
     onTheirWay.decrementAndGet();
     if (metadata != null) {
       TopicPartition partition = new TopicPartition(metadata.topic(), metadata.partition());
+      if (acknowledged.isEmpty()) {
+        acknowledgedSince = now;
+      }
       acknowledged.add(new Acknowledged(event, partition, metadata.offset()));
       if (target.acknowledged(now)) {
         sweep.restart();
@@ -441,7 +456,8 @@ public class OutboxRelay extends BackgroundLoop {
   }
 
   private void recordAcknowledged() {
-    while (!acknowledged.isEmpty()) {
+    while (acknowledged.size() >= settings.batchSize()
+        || (!acknowledged.isEmpty() && (flushing || nanosToCollect() <= 0))) {
       List<Acknowledged> batch =
           acknowledged.subList(0, Math.min(acknowledged.size(), settings.batchSize()));
       amounts.cancelled(outbox.record(batch));
