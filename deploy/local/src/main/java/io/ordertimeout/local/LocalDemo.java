@@ -21,7 +21,8 @@ import org.springframework.core.env.StandardEnvironment;
 
 /**
  * Main class of the local demo. Runs Postgres, Kafka, the service, simulated shop traffic and a
- * periodic report in one process, or only the traffic and the report against an existing Kafka.
+ * periodic report in one process, or only the traffic and the report against an existing Kafka, or
+ * a {@linkplain TrainingRun training run} of the service.
  *
  * @see LocalOptions
  */
@@ -57,6 +58,11 @@ public final class LocalDemo implements AutoCloseable {
 
   private void start(String... arguments) {
     LocalOptions options = OptionsParser.parse(arguments);
+    LocalOptions.Training training = options.training();
+    if (training != null) {
+      TrainingRun.run(training, clock, out);
+      System.exit(0);
+    }
     String kafka = options.kafka();
     if (kafka == null) {
       startEverything(options, arguments);

@@ -1,8 +1,10 @@
 package io.ordertimeout.local;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -21,6 +23,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param partitions number of partitions of the topics that the service creates
  * @param reportInterval time between two lines of the report
  * @param traffic options of the simulated shop traffic
+ * @param training options of a training run, which replaces the demo; absent for the demo
  */
 @ConfigurationProperties("local")
 record LocalOptions(
@@ -32,7 +35,8 @@ record LocalOptions(
     @DefaultValue("8081") int managementPort,
     @DefaultValue("6") int partitions,
     @DefaultValue("5s") Duration reportInterval,
-    @DefaultValue Traffic traffic) {
+    @DefaultValue Traffic traffic,
+    @Nullable Training training) {
 
   LocalOptions {
     Set<Integer> ports = new HashSet<>();
@@ -93,6 +97,27 @@ record LocalOptions(
     }
   }
 
+  /**
+   * Options of a training run.
+   *
+   * @param jar the service, extracted
+   * @param output the file that the run writes
+   * @param jvmOptions options of the service's JVM; later ones must use the same
+   * @param duration how long the service runs under traffic
+   */
+  record Training(
+      Path jar,
+      Path output,
+      @DefaultValue List<String> jvmOptions,
+      @DefaultValue("40s") Duration duration) {
+
+    Training {
+      require(jar != null && Files.isReadable(jar), "local.training.jar must be a file", jar);
+      require(output != null, "local.training.output must be a file to write", output);
+      requirePositive("local.training.duration", duration);
+    }
+  }
+
   private static void requirePort(String name, int port, Set<Integer> others) {
     require(port >= 0 && port <= 65_535, name + " must be between 0 and 65535", port);
     require(port == 0 || others.add(port), name + " must differ from the other ports", port);
@@ -102,7 +127,7 @@ record LocalOptions(
     require(duration.compareTo(Duration.ZERO) > 0, name + " must be longer than 0", duration);
   }
 
-  private static void require(boolean condition, String message, Object value) {
+  private static void require(boolean condition, String message, @Nullable Object value) {
     if (!condition) {
       throw new InvalidOptionException(message + ": " + value);
     }

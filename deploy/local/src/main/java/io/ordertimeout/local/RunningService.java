@@ -47,6 +47,32 @@ final class RunningService implements AutoCloseable {
       int managementPort,
       String operatorPassword,
       String... arguments) {
+    return new RunningService(
+        new SpringApplicationBuilder(OrderServiceApplication.class)
+            .bannerMode(Banner.Mode.OFF)
+            .logStartupInfo(false)
+            // LocalDemo stops the parts in its own order.
+            .registerShutdownHook(false)
+            .run(
+                merge(
+                    settings(
+                        platform,
+                        partitions,
+                        minCancellations,
+                        servicePort,
+                        managementPort,
+                        operatorPassword),
+                    arguments)));
+  }
+
+  /** The settings of the service; see {@link #start}. */
+  static Map<String, Object> settings(
+      EmbeddedPlatform platform,
+      int partitions,
+      int minCancellations,
+      int servicePort,
+      int managementPort,
+      String operatorPassword) {
     Map<String, Object> settings = new LinkedHashMap<>();
     settings.put("spring.datasource.url", platform.jdbcUrl());
     settings.put("spring.datasource.username", platform.username());
@@ -72,13 +98,7 @@ final class RunningService implements AutoCloseable {
     settings.put("order-timeout.deadline.policies[1].timeout", "60s");
     settings.put("order-timeout.deadline.policies[1].warnings[0]", "10s");
     settings.put("order-timeout.topics.partitions", partitions);
-    return new RunningService(
-        new SpringApplicationBuilder(OrderServiceApplication.class)
-            .bannerMode(Banner.Mode.OFF)
-            .logStartupInfo(false)
-            // LocalDemo stops the parts in its own order.
-            .registerShutdownHook(false)
-            .run(merge(settings, arguments)));
+    return settings;
   }
 
   private static String[] merge(Map<String, Object> settings, String... arguments) {

@@ -26,7 +26,8 @@ class OptionsParserTest {
                 6,
                 Duration.ofSeconds(5),
                 new LocalOptions.Traffic(
-                    true, 20, Duration.ofSeconds(20), Duration.ofSeconds(60), 0.85, true, null)));
+                    true, 20, Duration.ofSeconds(20), Duration.ofSeconds(60), 0.85, true, null),
+                null));
     assertThat(OptionsParser.parse().dataDirectory()).isAbsolute();
   }
 

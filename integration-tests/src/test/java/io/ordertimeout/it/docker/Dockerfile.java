@@ -116,11 +116,11 @@ final class Dockerfile {
     return Objects.requireNonNull(all.get(all.size() - 1));
   }
 
-  /** Returns the command that writes the JVM's cache, in a stage that has one. */
+  /** Returns the training run that writes the JVM's cache, in a stage that has one. */
   Optional<List<String>> training(String stage) {
     return all(stage, "RUN").stream()
         .map(Instruction::words)
-        .filter(words -> words.contains("-Dspring.context.exit=onRefresh"))
+        .filter(words -> words.contains("--local.training.jar=order-service.jar"))
         .map(words -> words.subList(words.indexOf("java"), words.size()))
         .findFirst();
   }

@@ -149,7 +149,11 @@ final class Image {
             training -> {
               List<String> command = new ArrayList<>(training);
               command.set(0, ChildProcess.JAVA);
-              ProcessBuilder builder = inContainer(command, Map.of()).inheritIO();
+              command.replaceAll(
+                  word ->
+                      word.replaceFirst("^/training/", ProjectFiles.TOP + "/deploy/local/target/"));
+              ProcessBuilder builder =
+                  inContainer(command, Map.of("LOCAL_TRAINING_DURATION", "10s")).inheritIO();
               builder.environment().put("JDK_JAVA_OPTIONS", anyJvm());
               int exit = ProjectFiles.exitCode(builder);
               if (exit != 0) {

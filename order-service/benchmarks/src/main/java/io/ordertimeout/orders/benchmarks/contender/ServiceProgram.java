@@ -14,7 +14,7 @@ import java.util.List;
  */
 public record ServiceProgram(Path jar, String heap, List<String> options) {
 
-  private static final int FIRST_JDK_WITH_CACHE = 25;
+  private static final boolean HAS_CACHE = Runtime.version().feature() >= 25;
 
   /** The service as it is built. */
   public static ServiceProgram of(Path jar, String heap) {
@@ -22,35 +22,33 @@ public record ServiceProgram(Path jar, String heap, List<String> options) {
   }
 
   /**
-   * Prepares the same service for a quick start, as its documents recommend: the jar is extracted,
-   * and a training run writes an archive of the classes that it has loaded.
+   * The same, extracted, so that a JVM can start it from an archive.
    *
    * @param directory where to extract it
    */
-  public ServiceProgram withArchive(Path directory) {
+  public ServiceProgram extracted(Path directory) {
     ChildJvm.runJar(
         directory.resolveSibling(directory.getFileName() + "-extract.log"),
         List.of("-Djarmode=tools"),
         jar,
         List.of("extract", "--destination", directory.toString()));
-    ServiceProgram extracted =
-        new ServiceProgram(directory.resolve(jar.getFileName()), heap, List.of());
-    Path archive = directory.resolve("archive");
-    boolean cache = Runtime.version().feature() >= FIRST_JDK_WITH_CACHE;
-    ChildJvm.runJar(
-        directory.resolveSibling(directory.getFileName() + "-training.log"),
-        List.of(
-            "-Xmx" + heap,
-            (cache ? "-XX:AOTCacheOutput=" : "-XX:ArchiveClassesAtExit=") + archive,
-            "-Dspring.context.exit=onRefresh"),
-        extracted.jar,
-        List.of());
+    return new ServiceProgram(directory.resolve(jar.getFileName()), heap, List.of());
+  }
+
+  /** The same in a training run: at its end it writes an archive of what the JVM has learnt. */
+  public ServiceProgram training(Path archive) {
+    return new ServiceProgram(
+        jar,
+        heap,
+        List.of((HAS_CACHE ? "-XX:AOTCacheOutput=" : "-XX:ArchiveClassesAtExit=") + archive));
+  }
+
+  /** The same, started from an archive that a training run has written. */
+  public ServiceProgram trained(Path archive) {
     if (!Files.exists(archive)) {
       throw new IllegalStateException("The training run has written no " + archive);
     }
     return new ServiceProgram(
-        extracted.jar,
-        heap,
-        List.of((cache ? "-XX:AOTCache=" : "-XX:SharedArchiveFile=") + archive));
+        jar, heap, List.of((HAS_CACHE ? "-XX:AOTCache=" : "-XX:SharedArchiveFile=") + archive));
   }
 }

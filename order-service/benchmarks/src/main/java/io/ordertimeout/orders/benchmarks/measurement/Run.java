@@ -11,6 +11,7 @@ import io.ordertimeout.orders.benchmarks.report.Results.Section;
 import io.ordertimeout.orders.benchmarks.servers.Servers;
 import io.ordertimeout.orders.benchmarks.traffic.OpenLoop;
 import io.ordertimeout.orders.benchmarks.traffic.Shop;
+import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,6 +24,7 @@ import java.util.function.Consumer;
 public final class Run {
 
   private static final String SERVICE = "Order timeout";
+  private static final String TRAINED = ", extracted, with the archive of a training run";
   private static final double PAID_SHARE = 0.5;
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final int SMALL_BURST_SHARE = 10;
@@ -64,7 +66,7 @@ public final class Run {
     try (OrderTimeout service = new OrderTimeout(program, shop)) {
       progress.accept(SERVICE + ", empty table");
       service.start();
-      firstBurst(shop, service);
+      firstBurst(shop, service, SERVICE);
       lateness(shop, service, "empty table");
       burst(shop, service);
       wal(shop);
@@ -115,19 +117,28 @@ public final class Run {
             "Start",
             "From the start of the process until it serves its shards, each start after an orderly stop.");
     Starts.measure(section, SERVICE + ", from its jar", service, scale.starts());
-    try (OrderTimeout archived =
-        new OrderTimeout(
-            program.withArchive(servers.directory().resolve("archived")),
-            shop,
-            shop.name() + "-archived",
-            Map.of())) {
-      Starts.measure(
-          section,
-          SERVICE + ", extracted, with an archive of its classes",
-          archived,
-          scale.starts());
+    Path directory = servers.directory().resolve("extracted");
+    ServiceProgram extracted = program.extracted(directory);
+    Path archive = directory.resolve("archive");
+    try (OrderTimeout training = instance(shop, extracted.training(archive), "training")) {
+      progress.accept(SERVICE + ", training run");
+      training.start();
+      train(shop, training);
+    }
+    try (OrderTimeout trained = instance(shop, extracted.trained(archive), "trained")) {
+      progress.accept(SERVICE + ", trained");
+      Starts.measure(section, SERVICE + TRAINED, trained, scale.starts());
+      trained.start();
+      firstBurst(shop, trained, SERVICE + TRAINED);
     }
     service.start();
+  }
+
+  /** Has the service do for a while what it does in production; what that costs is not reported. */
+  private void train(Shop shop, OrderTimeout service) {
+    Section unreported = new Results().section("training", "");
+    steady(shop, service).measure(unreported, SERVICE, nextNumber());
+    new DueBurst(shop, service, smallBurst()).measure(unreported, SERVICE, nextNumber(), lead());
   }
 
   private void disturbed(Shop shop, OrderTimeout service) {
@@ -166,6 +177,10 @@ public final class Run {
 
   private static Map<String, String> purgeAfter(Duration start) {
     return Map.of("order-timeout.deadline.purge-interval", start.toSeconds() + "s");
+  }
+
+  private static OrderTimeout instance(Shop shop, ServiceProgram program, String suffix) {
+    return new OrderTimeout(program, shop, shop.name() + "-" + suffix, Map.of());
   }
 
   private OrderTimeout instance(Shop shop, int number, Map<String, String> settings) {
@@ -228,14 +243,13 @@ public final class Run {
     }
   }
 
-  private void firstBurst(Shop shop, Contender contender) {
+  private void firstBurst(Shop shop, Contender contender, String row) {
     Section section =
         results.section(
             "%,d orders due at once in the first minute of the process".formatted(smallBurst()),
             "From their common deadline to Kafka's append time of their cancellations.");
     violations.addAll(
-        new DueBurst(shop, contender, smallBurst())
-            .measure(section, SERVICE, nextNumber(), lead()));
+        new DueBurst(shop, contender, smallBurst()).measure(section, row, nextNumber(), lead()));
   }
 
   private int smallBurst() {

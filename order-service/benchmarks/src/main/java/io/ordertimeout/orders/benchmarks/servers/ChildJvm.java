@@ -17,7 +17,7 @@ public final class ChildJvm implements AutoCloseable {
 
   private static final String JAVA =
       Path.of(System.getProperty("java.home"), "bin", "java").toString();
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
+  private static final Duration PATIENCE = Duration.ofMinutes(5);
 
   private final Process process;
   private final EndOfJvm reaper;
@@ -112,7 +112,7 @@ public final class ChildJvm implements AutoCloseable {
     reaper.cancel();
   }
 
-  /** Asks it to end, and kills it after a minute. */
+  /** Asks it to end, and kills it after five minutes: a training run writes its archive. */
   @Override
   public void close() {
     process.destroy();
