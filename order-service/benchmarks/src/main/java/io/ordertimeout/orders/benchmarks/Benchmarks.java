@@ -54,7 +54,7 @@ public final class Benchmarks {
     List<String> violations = new ArrayList<>();
     for (int run = 1; run <= options.runs(); run++) {
       Path directory = options.directory().resolve("run-" + run);
-      try (Servers servers = Servers.start(directory)) {
+      try (Servers servers = Servers.start(directory, options.partitions())) {
         Run measured =
             new Run(
                 servers,

@@ -13,6 +13,7 @@ import java.util.Locale;
  * @param scale how large and long the measurements are
  * @param runs how often everything is measured
  * @param firstStartOnly whether nothing but the first start on old topics is measured
+ * @param partitions of each topic
  * @param peers with what the service is compared
  * @param serviceJar the service
  * @param heap the maximum heap of each contender
@@ -23,6 +24,7 @@ record Options(
     Scale scale,
     int runs,
     boolean firstStartOnly,
+    int partitions,
     List<Peer> peers,
     Path serviceJar,
     String heap,
@@ -44,6 +46,7 @@ record Options(
         --first-start=N      old records that the first start of a shop finds (default 1000000; 0: no such start)
         --first-start-only   measure nothing else
         --starts=N           starts without a crash, of each kind (default 3)
+        --partitions=N       partitions of each topic, and so shards (default 6)
         --runs=N             how often everything is measured (default 1)
         --peers=A,B          polling_job, db_scheduler, quartz, job_runr; or none (default: all)
         --service-jar=FILE   default order-service/target/order-service.jar
@@ -61,6 +64,7 @@ record Options(
     Scale scale = Arrays.asList(arguments).contains("--quick") ? Scale.QUICK : Scale.DEFAULT;
     int runs = 1;
     boolean firstStartOnly = false;
+    int partitions = 6;
     List<Peer> peers = List.of(Peer.values());
     Path serviceJar = Path.of("order-service", "target", "order-service.jar");
     String heap = "1g";
@@ -80,6 +84,7 @@ record Options(
         case "--day=" -> scale = scale.withDay(number(argument, value));
         case "--first-start=" -> scale = scale.withFirstStart(number(argument, value));
         case "--starts=" -> scale = scale.withStarts(number(argument, value));
+        case "--partitions=" -> partitions = number(argument, value);
         case "--runs=" -> runs = number(argument, value);
         case "--peers=" -> peers = peers(value);
         case "--service-jar=" -> serviceJar = Path.of(value);
@@ -95,7 +100,8 @@ record Options(
         }
       }
     }
-    return new Options(scale, runs, firstStartOnly, peers, serviceJar, heap, directory, out);
+    return new Options(
+        scale, runs, firstStartOnly, partitions, peers, serviceJar, heap, directory, out);
   }
 
   private static List<Peer> peers(String value) {

@@ -89,7 +89,7 @@ public final class OrderTimeout implements Contender {
     settings.put("order-timeout.topics.cancelled", shop.cancelled());
     settings.put("order-timeout.topics.conflict", shop.topic("order-payment-conflict"));
     settings.put("order-timeout.topics.create-missing", "true");
-    settings.put("order-timeout.topics.partitions", String.valueOf(Shop.PARTITIONS));
+    settings.put("order-timeout.topics.partitions", String.valueOf(shop.partitions()));
     settings.putAll(otherSettings);
     return settings;
   }

@@ -27,7 +27,7 @@ final class FirstStart {
   private static final Duration UNTIL_PAID = Duration.ofMinutes(1);
 
   /** Orders that come due at the start, so that probably each shard has one. */
-  private static final int DUE = 4 * Shop.PARTITIONS;
+  private static final int DUE = 24;
 
   private static final Duration UNTIL_DUE = Duration.ofSeconds(1);
   private static final Duration PATIENCE = Duration.ofHours(3);

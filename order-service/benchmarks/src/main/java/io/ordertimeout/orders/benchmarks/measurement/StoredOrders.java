@@ -20,16 +20,16 @@ final class StoredOrders {
    *
    * @param name distinguishes them from other stored orders
    */
-  static void add(Database database, String name, long pending, long settled) {
-    insert(database, name + "-pending-", true, Duration.ZERO, pending);
-    insert(database, name + "-settled-", false, Duration.ZERO, settled);
-    vacuum(database);
+  static void add(Shop shop, String name, long pending, long settled) {
+    insert(shop, name + "-pending-", true, Duration.ZERO, pending);
+    insert(shop, name + "-settled-", false, Duration.ZERO, settled);
+    vacuum(shop.database());
   }
 
   /** Adds orders that were settled and due so long ago that they are to be purged. */
-  static void addOld(Database database, String name, long settled) {
-    insert(database, name + "-settled-", false, OLD, settled);
-    vacuum(database);
+  static void addOld(Shop shop, String name, long settled) {
+    insert(shop, name + "-settled-", false, OLD, settled);
+    vacuum(shop.database());
   }
 
   /** Returns whether no order is left that is to be purged. */
@@ -53,16 +53,15 @@ final class StoredOrders {
     database.admin().sql("checkpoint").update();
   }
 
-  private static void insert(
-      Database database, String name, boolean pending, Duration age, long orders) {
+  private static void insert(Shop shop, String name, boolean pending, Duration age, long orders) {
     for (long from = 0; from < orders; from += CHUNK) {
-      insert(database, name, pending, age, from, Math.min(orders, from + CHUNK));
+      insert(shop, name, pending, age, from, Math.min(orders, from + CHUNK));
     }
   }
 
   private static void insert(
-      Database database, String name, boolean pending, Duration age, long from, long to) {
-    database
+      Shop shop, String name, boolean pending, Duration age, long from, long to) {
+    shop.database()
         .admin()
         .sql(
             """
@@ -79,7 +78,7 @@ final class StoredOrders {
             cross join generate_series(:from::bigint, :to::bigint - 1) as i
             """)
         .param("name", name)
-        .param("shards", Shop.PARTITIONS)
+        .param("shards", shop.partitions())
         .param("pending", pending)
         .param("age", age.toSeconds())
         .param("from", from)

@@ -37,8 +37,11 @@ public final class Servers implements AutoCloseable {
   private final ChildJvm kafka;
   private final Admin kafkaAdmin;
 
-  private Servers(Path directory) throws IOException {
+  private final int partitions;
+
+  private Servers(Path directory, int partitions) throws IOException {
     this.directory = directory;
+    this.partitions = partitions;
     this.postgres = new EmbeddedPostgres(directory.resolve("postgres"), 0);
     int port = Ports.any();
     this.bootstrapServers = Ports.LOOPBACK + ":" + port;
@@ -61,11 +64,15 @@ public final class Servers implements AutoCloseable {
     awaitKafka();
   }
 
-  /** Starts both in an empty directory, which also receives the log files of all processes. */
-  public static Servers start(Path directory) {
+  /**
+   * Starts both in an empty directory, which also receives the log files of all processes.
+   *
+   * @param partitions of each topic of a shop
+   */
+  public static Servers start(Path directory, int partitions) {
     try {
       Files.createDirectories(directory);
-      return new Servers(directory);
+      return new Servers(directory, partitions);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -111,6 +118,11 @@ public final class Servers implements AutoCloseable {
   /** The directory of data and log files. */
   public Path directory() {
     return directory;
+  }
+
+  /** How many partitions each topic of a shop has. */
+  public int partitions() {
+    return partitions;
   }
 
   /** {@code host:port} of the broker. */

@@ -33,7 +33,7 @@ final class CancellationReader implements AutoCloseable {
             new StringDeserializer(),
             new ByteArrayDeserializer());
     List<TopicPartition> partitions =
-        IntStream.range(0, Shop.PARTITIONS)
+        IntStream.range(0, shop.partitions())
             .mapToObj(partition -> new TopicPartition(shop.cancelled(), partition))
             .toList();
     consumer.assign(partitions);

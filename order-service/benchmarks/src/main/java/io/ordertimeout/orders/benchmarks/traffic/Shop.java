@@ -29,26 +29,37 @@ import org.apache.kafka.common.config.TopicConfig;
  */
 public record Shop(String name, Servers servers, Database database) {
 
-  /** Of each topic, and so the number of shards. */
-  public static final int PARTITIONS = 6;
+  /** The number of partitions of each topic, and so of shards. */
+  public int partitions() {
+    return servers.partitions();
+  }
 
   /** Creates the topics and an empty database. */
   public static Shop open(String name, Servers servers) {
     Shop shop = new Shop(name, servers, servers.createDatabase(name.replace('-', '_')));
-    List<NewTopic> topics =
-        Stream.of(shop.created(), shop.paid(), shop.cancelled())
-            .map(topic -> new NewTopic(topic, PARTITIONS, (short) 1))
-            .toList();
-    try {
-      servers.kafkaAdmin().createTopics(topics).all().get();
-      servers.kafkaAdmin().incrementalAlterConfigs(shop.shortSession()).all().get();
-    } catch (ExecutionException e) {
-      throw new IllegalStateException("cannot create the topics of " + name, e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException(e);
-    }
+    shop.create(shop.created(), shop.paid(), shop.cancelled());
+    get(
+        () -> {
+          servers.kafkaAdmin().incrementalAlterConfigs(shop.shortSession()).all().get();
+          return 0;
+        });
     return shop;
+  }
+
+  /** Creates topics. */
+  public void create(String... topics) {
+    get(
+        () -> {
+          servers
+              .kafkaAdmin()
+              .createTopics(
+                  Stream.of(topics)
+                      .map(topic -> new NewTopic(topic, partitions(), (short) 1))
+                      .toList())
+              .all()
+              .get();
+          return 0;
+        });
   }
 
   /** The settings that the service's documents recommend for a quick takeover. */
@@ -116,7 +127,7 @@ public record Shop(String name, Servers servers, Database database) {
     return get(
         () -> {
           Map<TopicPartition, OffsetSpec> ends = new HashMap<>();
-          for (int partition = 0; partition < PARTITIONS; partition++) {
+          for (int partition = 0; partition < partitions(); partition++) {
             ends.put(new TopicPartition(topic, partition), OffsetSpec.latest());
           }
           return servers.kafkaAdmin().listOffsets(ends).all().get().values().stream()
