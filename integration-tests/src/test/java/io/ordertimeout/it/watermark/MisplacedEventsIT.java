@@ -13,6 +13,7 @@ import io.ordertimeout.it.support.TopicNames;
 import io.ordertimeout.it.support.UnreadRecords;
 import io.ordertimeout.it.traffic.Deadlines;
 import io.ordertimeout.orders.order.DueOrderDecision;
+import io.ordertimeout.orders.order.DueOrders;
 import io.ordertimeout.orders.order.LostDecisions;
 import io.ordertimeout.orders.order.LostDecisions.Decision;
 import io.ordertimeout.orders.order.Publication;
@@ -184,10 +185,11 @@ class MisplacedEventsIT {
     return service
         .bean(DueOrderDecision.class)
         .cancel(
-            SHARD,
-            new long[] {id},
-            new Watermark(
-                database.now(), scenario.kafka().ends(partitions), topicIds, allPartitions),
+            DueOrders.of(
+                SHARD,
+                new long[] {id},
+                new Watermark(
+                    database.now(), scenario.kafka().ends(partitions), topicIds, allPartitions)),
             service.bean(ReadBackState.class).reflected())
         .size();
   }

@@ -7,8 +7,9 @@ import io.ordertimeout.orders.LifecyclePhases;
 import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.order.DueOrderDecision;
 import io.ordertimeout.orders.order.DueOrderDecision.LeftPending;
-import io.ordertimeout.orders.order.Watermark;
+import io.ordertimeout.orders.order.DueOrders;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
+import io.ordertimeout.orders.outbox.OutboxEvent.OrderExpiring;
 import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
 import io.ordertimeout.orders.platform.monitoring.DecisionDelayMetrics;
 import io.ordertimeout.orders.platform.monitoring.StepHealth;
@@ -23,15 +24,19 @@ import io.ordertimeout.orders.suspension.ParkedOrders;
 import io.ordertimeout.orders.watermark.PaymentWatermark;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
@@ -41,8 +46,9 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Decides due orders: waits until the payment watermark of the shard has passed a batch, has
- * Postgres decide, and hands the cancellations to the relay. A batch that fails is retried until it
- * succeeds or its shard is released; its orders stay pending meanwhile. Thread-safe.
+ * Postgres decide it together with those of other shards that it has passed as well, and hands the
+ * cancellations to the relay. A batch that fails is retried until it succeeds or its shard is
+ * released; its orders stay pending meanwhile. Thread-safe.
  */
 @Component
 public class Expiry implements SmartLifecycle {
@@ -91,6 +97,11 @@ public class Expiry implements SmartLifecycle {
   private final RateLimiter rateLimiter;
   private final StepHealth health;
   private final ExecutorService threads;
+  private final PassedBatches passed;
+
+  /** Whether a thread was woken that has not taken batches yet. */
+  private final AtomicBoolean woken = new AtomicBoolean();
+
   private final Counter cancelled;
   private volatile boolean running;
 
@@ -124,6 +135,7 @@ public class Expiry implements SmartLifecycle {
     this.settlementGrace = properties.expiry().settlementGrace();
     this.rateLimiter = new RateLimiter(properties.expiry().maxRate(), System::nanoTime);
     this.health = registry.step("expiry");
+    this.passed = new PassedBatches(properties.expiry().batchSize());
     this.threads =
         Executors.newFixedThreadPool(
             properties.expiry().threads(), new CustomizableThreadFactory("expiry-"));
@@ -140,119 +152,159 @@ public class Expiry implements SmartLifecycle {
    * @throws java.util.concurrent.RejectedExecutionException after the expiry was stopped
    */
   public void expire(DueBatch batch, Rearm rearm) {
-    Instant dueAt = clock.now();
-    awaitWatermark(batch, dueAt, rearm, this::limitRate);
+    awaitWatermark(batch, clock.now(), rearm, true);
   }
 
   /** Continues, on a thread of the expiry, with a watermark that is asked for from now on. */
-  private void awaitWatermark(DueBatch batch, Instant dueAt, Rearm rearm, Consumer<Attempt> then) {
+  private void awaitWatermark(DueBatch batch, Instant dueAt, Rearm rearm, boolean isFirst) {
     watermark.whenPassed(
         batch.shard(),
         Instant.ofEpochMilli(batch.latestDeadlineMillis()),
-        passed -> submit(new Attempt(batch, passed, dueAt, clock.now(), rearm), then),
+        reached -> {
+          passed.add(new Attempt(batch, reached, dueAt, clock.now(), rearm, isFirst));
+          wakeThread();
+        },
         () -> health.abandoned(batch));
   }
 
-  private void submit(Attempt attempt, Consumer<Attempt> then) {
+  /** Has a thread take batches, unless one that was woken has not begun to. */
+  private void wakeThread() {
+    if (!woken.compareAndSet(false, true)) {
+      return;
+    }
     try {
-      threads.execute(() -> then.accept(attempt));
+      threads.execute(this::attemptNext);
     } catch (Error e) {
-      // Such as a thread that cannot be created: the batch must not be lost.
+      // Such as a thread that cannot be created: the batches must not be lost.
+      woken.set(false);
       CompletableFuture.delayedExecutor(retryDelay.toNanos(), TimeUnit.NANOSECONDS, Runnable::run)
-          .execute(() -> submit(attempt, then));
-      health.failed(CONSEQUENCE, e, attempt.batch);
+          .execute(this::wakeThread);
+      health.failed(CONSEQUENCE, e);
     }
   }
 
-  /**
-   * Attempts again with another watermark, because this one may stem from a server that is gone.
-   */
-  private void attemptAgain(Attempt attempt) {
-    awaitWatermark(attempt.batch, attempt.dueAt, attempt.rearm, this::attempt);
-  }
-
-  /**
-   * A batch on its way to a decision.
-   *
-   * @param watermark the shard's watermark, which has passed all deadlines of the batch and was
-   *     read after they had come due
-   * @param dueAt when the wheel handed the batch out
-   * @param passedAt when the watermark had passed it
-   */
-  private record Attempt(
-      DueBatch batch, Watermark watermark, Instant dueAt, Instant passedAt, Rearm rearm) {
-
-    int shard() {
-      return batch.shard();
+  private void attemptNext() {
+    woken.set(false);
+    List<Attempt> attempts = passed.next();
+    if (!passed.isEmpty()) {
+      wakeThread();
+    }
+    if (!attempts.isEmpty()) {
+      limitRate(attempts);
     }
   }
 
-  private void limitRate(Attempt attempt) {
-    long waitNanos = rateLimiter.nanosUntilNext(attempt.batch.size());
+  private void limitRate(List<Attempt> attempts) {
+    long waitNanos =
+        attempts.get(0).isFirst()
+            ? rateLimiter.nanosUntilNext(attempts.stream().mapToInt(a -> a.batch().size()).sum())
+            : 0;
     if (waitNanos > 0) {
-      runLater(waitNanos, () -> attemptAgain(attempt));
+      attemptAgainLater(attempts, waitNanos);
     } else {
-      attempt(attempt);
+      attempt(attempts);
     }
   }
 
-  private void attempt(Attempt attempt) {
-    DueBatch batch = attempt.batch;
+  /**
+   * Attempts again with other watermarks, because these may stem from a server that is gone; each
+   * batch alone, because what has failed may be one of them.
+   */
+  private void attemptAgainLater(List<Attempt> attempts, long nanos) {
+    for (Attempt attempt : attempts) {
+      runLater(
+          nanos, () -> awaitWatermark(attempt.batch(), attempt.dueAt(), attempt.rearm(), false));
+    }
+  }
+
+  private void attempt(List<Attempt> attempts) {
     try {
-      int counted =
-          breaker.beforeDecision(
-              () -> decision.imminent(attempt.shard(), batch.ids(), attempt.watermark),
-              Instant.ofEpochMilli(batch.latestDeadlineMillis()));
+      DueOrders due = Attempt.orders(attempts);
+      int counted = breaker.beforeDecision(() -> decision.imminent(due), latestDeadline(attempts));
       try {
-        decide(attempt, batch.ids());
+        decide(attempts, due);
       } finally {
         breaker.afterDecision(counted);
       }
-      batch.done();
+      attempts.forEach(attempt -> attempt.batch().done());
       health.succeeded();
     } catch (RuntimeException | Error e) {
       // First, because the report of an error may fail like what it reports.
-      runLater(retryDelay.toNanos(), () -> attemptAgain(attempt));
+      attemptAgainLater(attempts, retryDelay.toNanos());
       // The decision may be committed although its result was lost, and with it the events.
       relay.findLeftBehind();
-      health.failed(CONSEQUENCE, e, batch);
+      attempts.forEach(attempt -> health.failed(CONSEQUENCE, e, attempt.batch()));
     }
   }
 
-  /** Decides orders. If Postgres rejects one of them, halves them until that one is alone. */
-  private void decide(Attempt attempt, long[] ids) {
+  private static Instant latestDeadline(List<Attempt> attempts) {
+    return Instant.ofEpochMilli(
+        attempts.stream().mapToLong(a -> a.batch().latestDeadlineMillis()).max().orElseThrow());
+  }
+
+  /**
+   * Decides orders of batches. If Postgres rejects one of them, halves them until that one is
+   * alone. If none of them can be decided, each batch is tried alone: what keeps one shard waiting
+   * must not keep others.
+   */
+  private void decide(List<Attempt> attempts, DueOrders due) {
     ReflectedServer reflected = readBack.reflected();
+    List<OrderExpiring> warnings;
     List<OrderCancelled> events;
     try {
-      relay.publish(decision.warn(attempt.shard(), ids, attempt.watermark, reflected), reflected);
-      events = decision.cancel(attempt.shard(), ids, attempt.watermark, reflected);
+      warnings = decision.warn(due, reflected);
+      relay.publish(warnings, reflected);
+      events = decision.cancel(due, reflected);
     } catch (RuntimeException e) {
       String rejection = RejectedRow.reason(e).orElseThrow(() -> e);
-      if (ids.length == 1) {
-        park(attempt.shard(), ids[0], rejection);
+      if (attempts.size() > 1) {
+        attempts.forEach(this::decideAlone);
+      } else if (due.size() == 1) {
+        park(attempts.get(0).shard(), due.ids()[0], rejection);
       } else {
-        int half = ids.length / 2;
-        decide(attempt, Arrays.copyOf(ids, half));
-        decide(attempt, Arrays.copyOfRange(ids, half, ids.length));
+        decide(attempts, due.part(0, due.size() / 2));
+        decide(attempts, due.part(due.size() / 2, due.size()));
       }
+      return;
+    }
+    if (attempts.size() > 1 && warnings.isEmpty() && events.isEmpty()) {
+      attempts.forEach(this::decideAlone);
       return;
     }
     cancelled.increment(events.size());
     activity.cancelled(events.size());
     breaker.cancelled(events.stream().map(event -> event.dueAt(settlementGrace)).toList());
-    measure(events, attempt);
+    measure(events, attempts);
     events.forEach(this::trace);
     relay.publish(events, reflected);
-    if (events.size() < ids.length) {
-      decision.extend(attempt.shard(), ids);
-      List<LeftPending> left = decision.leftPending(attempt.shard(), ids);
-      boolean isAnyHeldNoMore =
-          left.stream().anyMatch(order -> order.isHeldNoMore(attempt.watermark.time()));
-      if (isAnyHeldNoMore && parkUnconfirmed(attempt, ids, reflected)) {
-        left = decision.leftPending(attempt.shard(), ids);
+    if (events.size() < due.size()) {
+      decision.extend(due);
+      Set<Long> decided =
+          events.stream().map(event -> event.envelope().orderRow()).collect(Collectors.toSet());
+      for (Attempt attempt : attempts) {
+        long[] ids = attempts.size() == 1 ? due.ids() : attempt.batch().ids();
+        long[] left = LongStream.of(ids).filter(id -> !decided.contains(id)).toArray();
+        keep(attempt, DueOrders.of(attempt.shard(), left, attempt.watermark()), events.isEmpty());
       }
-      rearm(attempt, left, events.isEmpty());
     }
+  }
+
+  private void decideAlone(Attempt attempt) {
+    decide(List.of(attempt), Attempt.orders(List.of(attempt)));
+  }
+
+  /** Arms those of the orders again that stay pending. */
+  private void keep(Attempt attempt, DueOrders due, boolean noneCancelled) {
+    if (due.size() == 0) {
+      return;
+    }
+    List<LeftPending> left = decision.leftPending(due);
+    boolean isAnyHeldNoMore =
+        left.stream().anyMatch(order -> order.isHeldNoMore(due.watermark().time()));
+    if (isAnyHeldNoMore && parkUnconfirmed(due)) {
+      left = decision.leftPending(due);
+    }
+    rearm(attempt, left, noneCancelled);
   }
 
   /**
@@ -260,21 +312,20 @@ public class Expiry implements SmartLifecycle {
    *
    * @return whether there were any
    */
-  private boolean parkUnconfirmed(Attempt attempt, long[] ids, ReflectedServer reflected) {
+  private boolean parkUnconfirmed(DueOrders due) {
+    int shard = due.shards()[0];
     List<String> orderIds =
         Objects.requireNonNull(
             transactions.execute(
                 status -> {
-                  List<String> taken =
-                      decision.takeUnconfirmed(attempt.shard(), ids, attempt.watermark, reflected);
+                  List<String> taken = decision.takeUnconfirmed(due, readBack.reflected());
                   if (!taken.isEmpty()) {
-                    parked.park(taken, attempt.shard(), UNCONFIRMED);
+                    parked.park(taken, shard, UNCONFIRMED);
                   }
                   return taken;
                 }));
     if (!orderIds.isEmpty()) {
-      log.warn(
-          "{} orders of shard {} are parked: {}", orderIds.size(), attempt.shard(), UNCONFIRMED);
+      log.warn("{} orders of shard {} are parked: {}", orderIds.size(), shard, UNCONFIRMED);
     }
     return !orderIds.isEmpty();
   }
@@ -289,12 +340,15 @@ public class Expiry implements SmartLifecycle {
     log.error("Order row {} is parked: Postgres rejected its cancellation", id);
   }
 
-  private void measure(List<OrderCancelled> events, Attempt attempt) {
+  private void measure(List<OrderCancelled> events, List<Attempt> attempts) {
     Instant decidedAt = clock.now();
+    Map<Integer, Attempt> ofShard =
+        attempts.stream().collect(Collectors.toMap(Attempt::shard, Function.identity()));
     for (OrderCancelled event : events) {
-      delays.wheel(Duration.between(event.dueAt(settlementGrace), attempt.dueAt));
-      delays.gate(Duration.between(attempt.dueAt, attempt.passedAt));
-      delays.database(Duration.between(attempt.passedAt, decidedAt));
+      Attempt attempt = Objects.requireNonNull(ofShard.get(event.envelope().shard()));
+      delays.wheel(Duration.between(event.dueAt(settlementGrace), attempt.dueAt()));
+      delays.gate(Duration.between(attempt.dueAt(), attempt.passedAt()));
+      delays.database(Duration.between(attempt.passedAt(), decidedAt));
     }
   }
 
@@ -325,7 +379,7 @@ public class Expiry implements SmartLifecycle {
                         now + retryMillis(order, now, soonMillis),
                         order.stage().toEpochMilli() + 1))
             .toArray();
-    attempt.rearm.arm(attempt.shard(), ids, timesMillis, ids.length);
+    attempt.rearm().arm(attempt.shard(), ids, timesMillis, ids.length);
   }
 
   private static long retryMillis(LeftPending order, long now, long soonMillis) {

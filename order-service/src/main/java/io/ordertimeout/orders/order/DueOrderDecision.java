@@ -78,7 +78,7 @@ public class DueOrderDecision {
               SuspensionConditions.NONE_BEING_PLACED,
               SuspensionConditions.NOT_SUSPENDED,
               Interruptions.NONE_LEFT,
-              ShardHeartbeats.IS_ALIVE);
+              ShardHeartbeats.ARE_ALIVE);
 
   // By the watermark's time, all warnings are over that come before it. Of these, the last is sent.
   private static final String WARN =
@@ -234,22 +234,20 @@ public class DueOrderDecision {
   /**
    * Cancels those of the orders that may be cancelled, and writes their events; one transaction.
    *
-   * @param watermark read after the orders had come due
    * @param reflected the server of Postgres that reflects what was published; nothing is cancelled
    *     if another one answers, and no order of whose events some may be unread
    */
-  public List<OrderCancelled> cancel(
-      int shard, long[] ids, Watermark watermark, ReflectedServer reflected) {
-    return decision(cancel, shard, ids, watermark, reflected).query(OutboxRows::cancelled).list();
+  public List<OrderCancelled> cancel(DueOrders due, ReflectedServer reflected) {
+    return decision(cancel, due, reflected).query(OutboxRows::cancelled).list();
   }
 
   // On the server that decides afterwards: another one may have other orders under these ids.
-  private long[] reflectedOf(int shard, long[] ids, ReflectedServer by) {
+  private long[] reflectedOf(DueOrders due, ReflectedServer by) {
     List<Long> reflected = new ArrayList<>();
     client
         .sql(REFLECTED_ORDER_IDS)
-        .param("ids", ids)
-        .param("shard", shard)
+        .param("ids", due.ids())
+        .param("shards", due.shards())
         .param("reflected", by.identity())
         .query(
             row -> {
@@ -264,24 +262,22 @@ public class DueOrderDecision {
    * Takes the warnings off the orders that are over by the watermark's time, and writes the events
    * of those that are to be sent; one transaction.
    *
-   * @param watermark read after the orders' stages had come
    * @param reflected as for {@link #cancel}
    */
-  public List<OrderExpiring> warn(
-      int shard, long[] ids, Watermark watermark, ReflectedServer reflected) {
+  public List<OrderExpiring> warn(DueOrders due, ReflectedServer reflected) {
     return nextStage.areWarned()
-        ? decision(WARN, shard, ids, watermark, reflected).query(OutboxRows::expiring).list()
+        ? decision(WARN, due, reflected).query(OutboxRows::expiring).list()
         : List.of();
   }
 
-  private StatementSpec decision(
-      String statement, int shard, long[] ids, Watermark watermark, ReflectedServer reflected) {
+  private StatementSpec decision(String statement, DueOrders due, ReflectedServer reflected) {
+    Watermark watermark = due.watermark();
     return client
         .sql(statement)
         .params(nextStage.parameters())
         .params(attempts.parameters())
-        .param("ids", reflected.isEntire() ? ids : reflectedOf(shard, ids, reflected))
-        .param("shard", shard)
+        .param("ids", reflected.isEntire() ? due.ids() : reflectedOf(due, reflected))
+        .param("shards", due.shards())
         .param("watermark", parameter(watermark.time()))
         .params(StoredPositions.ends(watermark.ends(), watermark.topicIds()))
         .param("allPartitions", watermark.allPartitions())
@@ -290,17 +286,17 @@ public class DueOrderDecision {
   }
 
   /** Counts those of the orders that are due, and of which no payment is under way. */
-  public int imminent(int shard, long[] ids, Watermark watermark) {
+  public int imminent(DueOrders due) {
     if (!attempts.areRead() && !nextStage.areWarned()) {
-      return ids.length;
+      return due.size();
     }
     return client
         .sql(imminent)
         .params(nextStage.parameters())
         .params(attempts.parameters())
-        .param("ids", ids)
-        .param("shard", shard)
-        .param("watermark", parameter(watermark.time()))
+        .param("ids", due.ids())
+        .param("shards", due.shards())
+        .param("watermark", parameter(due.watermark().time()))
         .query(Integer.class)
         .single();
   }
@@ -310,23 +306,22 @@ public class DueOrderDecision {
    * are not cancelled without one; returns their ids. They have to be parked in the same
    * transaction.
    */
-  public List<String> takeUnconfirmed(
-      int shard, long[] ids, Watermark watermark, ReflectedServer reflected) {
-    return decision(takeUnconfirmed, shard, ids, watermark, reflected).query(String.class).list();
+  public List<String> takeUnconfirmed(DueOrders due, ReflectedServer reflected) {
+    return decision(takeUnconfirmed, due, reflected).query(String.class).list();
   }
 
   /** Extends the deadlines of those of the orders that were open during an interruption since. */
-  public void extend(int shard, long[] ids) {
-    client.sql(EXTEND).param("ids", ids).param("shard", shard).update();
+  public void extend(DueOrders due) {
+    client.sql(EXTEND).param("ids", due.ids()).param("shards", due.shards()).update();
   }
 
   /** Returns those of the orders that are still pending and not parked. */
-  public List<LeftPending> leftPending(int shard, long[] ids) {
+  public List<LeftPending> leftPending(DueOrders due) {
     return client
         .sql(leftPending)
         .params(attempts.parameters())
-        .param("ids", ids)
-        .param("shard", shard)
+        .param("ids", due.ids())
+        .param("shards", due.shards())
         .query(
             (row, number) ->
                 new LeftPending(

@@ -51,8 +51,8 @@ public class PendingOrders {
    */
   static final String IS_PENDING = "(d.state = 'PENDING') is true";
 
-  /** SQL condition: the order {@code d} is one of {@code :ids} and belongs to {@code :shard}. */
-  static final String GIVEN = "d.id = any(:ids::bigint[]) and d.shard = :shard";
+  /** SQL condition: the order {@code d} is one of {@code :ids} and belongs to {@code :shards}. */
+  static final String GIVEN = "d.id = any(:ids::bigint[]) and d.shard = any(:shards::int[])";
 
   private static final String PAGE =
       """
@@ -127,7 +127,7 @@ public class PendingOrders {
     client
         .sql(STAGES)
         .param("ids", ids)
-        .param("shard", shard)
+        .param("shards", new int[] {shard})
         .query(
             row -> {
               stagesMillis.put(row.getLong("id"), PendingOrder.millisRoundedUp(nextStage.of(row)));
@@ -148,7 +148,7 @@ public class PendingOrders {
         client
             .sql(LEFT_WITHOUT_NOTICE)
             .param("ids", ids)
-            .param("shard", shard)
+            .param("shards", new int[] {shard})
             .param("since", parameter(since))
             .query(Long.class)
             .list());

@@ -1,6 +1,7 @@
 package io.ordertimeout.orders.order;
 
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.Map;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
@@ -21,4 +22,21 @@ public record Watermark(
     Instant time,
     Map<TopicPartition, Long> ends,
     Map<String, Uuid> topicIds,
-    boolean allPartitions) {}
+    boolean allPartitions) {
+
+  /** Whether it and the other one are of the same topics and of as many partitions for a shard. */
+  public boolean isLike(Watermark other) {
+    return topicIds.equals(other.topicIds) && allPartitions == other.allPartitions;
+  }
+
+  /**
+   * The watermark of the shards of both, which are alike: the earlier time, after which all of
+   * these ends were asked for.
+   */
+  public Watermark and(Watermark other) {
+    Map<TopicPartition, Long> both = new HashMap<>(ends);
+    other.ends.forEach((partition, end) -> both.merge(partition, end, Math::max));
+    return new Watermark(
+        time.isBefore(other.time) ? time : other.time, both, topicIds, allPartitions);
+  }
+}

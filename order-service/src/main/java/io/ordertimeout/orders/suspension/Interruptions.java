@@ -69,7 +69,7 @@ public class Interruptions {
       (
             select coalesce(max(ended_at), '-infinity')
             from (
-              select max(o.ended_at) as ended_at from shard_outage o where o.shard = :shard
+              select max(o.ended_at) as ended_at from shard_outage o where o.shard = any(:shards::int[])
               union all
               select max(%1$s) from suspension s where %1$s <= now()
             ) latest
@@ -77,8 +77,8 @@ public class Interruptions {
           .formatted(SuspensionConditions.END);
 
   /**
-   * SQL condition: no interruption in the shard {@code :shard} has ended since the order {@code d}
-   * was created or last extended. The latest end is looked up once, for all orders. Only valid
+   * SQL condition: no interruption in the shards {@code :shards} has ended since the order {@code
+   * d} was created or last extended. The latest end is looked up once, for all orders. Only valid
    * together with {@link SuspensionConditions#NOT_SUSPENDED}.
    */
   public static final String NONE_SINCE =
@@ -86,7 +86,7 @@ public class Interruptions {
 
   /**
    * SQL condition: no interruption is left by which the deadline of the order {@code d} moves. Its
-   * shard has to be {@code :shard}. Only valid together with {@link
+   * shard has to be one of {@code :shards}. Only valid together with {@link
    * SuspensionConditions#NOT_SUSPENDED}.
    */
   public static final String NONE_LEFT =

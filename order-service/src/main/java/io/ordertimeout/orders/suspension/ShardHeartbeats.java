@@ -26,13 +26,15 @@ import org.springframework.stereotype.Repository;
 public class ShardHeartbeats {
 
   /**
-   * SQL condition: the shard {@code :shard} has had a heartbeat within the longest silence that is
-   * no outage, or has never had one. Its other parameters are those of {@link #aliveness}.
+   * SQL condition: the shards {@code :shards} have had a heartbeat within the longest silence that
+   * is no outage, or have never had one. Its other parameters are those of {@link #aliveness}.
    */
-  public static final String IS_ALIVE =
+  public static final String ARE_ALIVE =
       """
-      coalesce((select clock_timestamp() - alive_at from shard_heartbeat where shard = :shard), '0')
-            <= :longestSilence::interval""";
+      not exists (
+            select from shard_heartbeat
+            where shard = any(:shards::int[])
+              and clock_timestamp() - alive_at > :longestSilence::interval)""";
 
   private static final Logger log = LoggerFactory.getLogger(ShardHeartbeats.class);
 
@@ -89,7 +91,7 @@ public class ShardHeartbeats {
     this.outageAfter = properties.expiry().outageAfter();
   }
 
-  /** The parameters of {@link #IS_ALIVE} but the shard, as configured. */
+  /** The parameters of {@link #ARE_ALIVE} but the shards, as configured. */
   public Map<String, Object> aliveness() {
     return Map.of("longestSilence", (extendsDeadlines ? outageAfter : FOREVER).toString());
   }
