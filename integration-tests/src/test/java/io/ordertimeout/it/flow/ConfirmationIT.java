@@ -39,11 +39,17 @@ class ConfirmationIT {
           "order-timeout.deadline.policies[1].timeout", "1h",
           "order-timeout.deadline.policies[1].warnings[0]", "1s",
           "order-timeout.deadline.policies[1].confirm", "6s",
-          "order-timeout.deadline.policies[2].name", "other",
+          "order-timeout.deadline.policies[2].name", "voucher",
+          "order-timeout.deadline.policies[2].payment-method", "voucher",
           "order-timeout.deadline.policies[2].timeout", "1h",
-          "order-timeout.deadline.policies[2].warnings[0]", "1s",
-          "order-timeout.deadline.policies[2].confirm", "6s",
-          "order-timeout.deadline.policies[2].unconfirmed", "cancel",
+          "order-timeout.deadline.policies[2].warnings[0]", "20m",
+          "order-timeout.deadline.policies[2].warnings[1]", "10m",
+          "order-timeout.deadline.policies[2].confirm", "1h",
+          "order-timeout.deadline.policies[3].name", "other",
+          "order-timeout.deadline.policies[3].timeout", "1h",
+          "order-timeout.deadline.policies[3].warnings[0]", "1s",
+          "order-timeout.deadline.policies[3].confirm", "6s",
+          "order-timeout.deadline.policies[3].unconfirmed", "cancel",
           "order-timeout.reconciler.overdue-after", "1s");
 
   @Test
@@ -135,8 +141,10 @@ class ConfirmationIT {
 
   @Test
   void anOrderThatIsReadLateIsAskedAboutAtOnce() {
-    Instant deadline = Scenario.in(Duration.ofMillis(800));
-    scenario.shop().created("late", Map.of("payBy", deadline.toString(), "paymentMethod", "card"));
+    Instant deadline = Scenario.in(Duration.ofMinutes(5));
+    scenario
+        .shop()
+        .created("late", Map.of("payBy", deadline.toString(), "paymentMethod", "voucher"));
 
     assertThat(scenario.outcomes().awaitWarnings("late", 1))
         .singleElement()

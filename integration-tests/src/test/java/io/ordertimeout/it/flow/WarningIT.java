@@ -146,8 +146,11 @@ class WarningIT {
     scenario.outcomes().awaitWarnings("cancelled by hand", 1);
     service.makeDue("cancelled by hand");
 
-    scenario.outcomes().awaitCancelled("cancelled by hand");
-    assertThat(scenario.outcomes().warnings("cancelled by hand")).hasSize(1);
+    PublishedEvent cancelled = scenario.outcomes().awaitCancelled("cancelled by hand");
+    scenario.awaitPast(Scenario.in(SECOND));
+    assertThat(scenario.outcomes().warnings("cancelled by hand"))
+        .allSatisfy(
+            warning -> assertThat(warning.appendedAt()).isBeforeOrEqualTo(cancelled.appendedAt()));
     assertThat(known(service, "cancelled by hand").path("history").toString()).contains("PT6S");
   }
 

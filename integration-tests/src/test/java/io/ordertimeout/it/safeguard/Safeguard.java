@@ -67,7 +67,7 @@ enum Safeguard {
   /** Closes an order as stale only if its deadline passed long before it was created. */
   STALENESS_IN_REGISTRATION(
       "as stale",
-      "d\\.deadline \\+ (make_interval\\(secs => \\? \\+ coalesce\\(d\\.grace_seconds, 0\\)\\))"
+      "d\\.deadline \\+ (make_interval\\(secs => \\?(?: \\+ coalesce\\(d\\.grace_seconds, 0\\))?\\))"
           + " \\+ interrupted\\.length\\s*< now\\(\\) - (make_interval\\(secs => \\?\\))",
       "($1 + $2) is not null"),
   /** Stores the rows of a batch that Postgres accepts although it rejects another one. */

@@ -81,61 +81,83 @@ class OrderEventStatements {
         d.settled_in is not null as settled_elsewhere"""
           .formatted(NextStage.COLUMNS, IS_SETTLED);
 
+  private static final String TERMS =
+      "grace_seconds, leads, warned, confirm_seconds, cancel_unconfirmed, ";
+
+  /** Registers orders of which a policy says more than the deadline. */
   private static final String REGISTER =
-      """
-      insert into order_deadline as d (
-        order_id, shard, state, created_at, deadline, grace_seconds, leads, warned, confirm_seconds,
-        cancel_unconfirmed, policy, channel,
-        payment_method, amount, currency, traceparent, decided_at, decided_by)
-      select
-        d.order_id, d.shard, case when s.stale or d.exempt then 'CLOSED' else 'PENDING' end,
-        d.created_at, d.deadline, d.grace_seconds, d.leads, d.warned, d.confirm_seconds,
-        d.cancel_unconfirmed, d.policy, d.channel, d.payment_method, d.amount,
-        d.currency, d.traceparent, case when s.stale or d.exempt then clock_timestamp() end,
-        case when s.stale then 'STALE' end
-      from (
-        select i.*, i.leads_text::int[] as leads, i.deadline is null as exempt from unnest(
-          :orderIds::text[], :shards::int[], :createdAts::timestamptz[],
-          :deadlines::timestamptz[], :graces::int[], :leads::text[], :warned::int[], :confirms::int[],
-          :cancelUnconfirmed::boolean[],
-          :policies::text[], :channels::text[],
-          :paymentMethods::text[], :amounts::numeric[], :currencies::text[],
-          :traceparents::text[])
-          as i(order_id, shard, created_at, deadline, grace_seconds, leads_text, warned, confirm_seconds,
-            cancel_unconfirmed, policy, channel,
+      register(
+          TERMS,
+          "d.grace_seconds, d.leads_text::int[], d.warned, d.confirm_seconds, d.cancel_unconfirmed, ",
+          ":graces::int[], :leads::text[], :warned::int[], :confirms::int[], :cancelUnconfirmed::boolean[], ",
+          TERMS.replace("leads", "leads_text"),
+          NextStage.GRACE,
+          """
+          grace_seconds = excluded.grace_seconds,
+              leads = excluded.leads,
+              warned = excluded.warned,
+              confirm_seconds = excluded.confirm_seconds,
+              cancel_unconfirmed = excluded.cancel_unconfirmed,
+          """);
+
+  /** Registers orders of which no policy does; the columns of the others are costly. */
+  private static final String REGISTER_BY_DEADLINE =
+      register("", "", "", "", "make_interval(secs => :graceSeconds)", "");
+
+  private static String register(
+      String columns, String values, String arrays, String names, String grace, String changes) {
+    return """
+        insert into order_deadline as d (
+          order_id, shard, state, created_at, deadline, %spolicy, channel,
+          payment_method, amount, currency, traceparent, decided_at, decided_by)
+        select
+          d.order_id, d.shard, case when s.stale or d.deadline is null then 'CLOSED' else 'PENDING' end,
+          d.created_at, d.deadline, %sd.policy, d.channel, d.payment_method, d.amount,
+          d.currency, d.traceparent,
+          case when s.stale or d.deadline is null then clock_timestamp() end,
+          case when s.stale then 'STALE' end
+        from unnest(
+          :orderIds::text[], :shards::int[], :createdAts::timestamptz[], :deadlines::timestamptz[],
+          %s:policies::text[], :channels::text[],
+          :paymentMethods::text[], :amounts::numeric[], :currencies::text[], :traceparents::text[])
+          as d(order_id, shard, created_at, deadline, %spolicy, channel,
             payment_method, amount, currency, traceparent)
-      ) d
-      cross join lateral (
-        %s d.deadline < now() - make_interval(secs => :staleAfterSeconds)
-      ) interrupted
-      cross join lateral (
-        -- An order in its grace, or with a deadline that an interruption extends, is not stale.
-        select d.deadline + %s + interrupted.length
-          < now() - make_interval(secs => :staleAfterSeconds) as stale
-      ) s
-      order by d.order_id
-      on conflict (order_id) do update set
-        -- The partition of the creation counts, even if the payment or closure came first.
-        shard = excluded.shard,
-        settled_in = case when %s then nullif(d.shard, excluded.shard) end,
-        created_at = excluded.created_at,
-        -- That of a restored cancellation, which was published, may have been moved.
-        deadline = coalesce(d.deadline, excluded.deadline),
-        grace_seconds = excluded.grace_seconds,
-        leads = excluded.leads,
-        warned = excluded.warned,
-        confirm_seconds = excluded.confirm_seconds,
-        cancel_unconfirmed = excluded.cancel_unconfirmed,
-        policy = excluded.policy,
-        channel = excluded.channel,
-        payment_method = excluded.payment_method,
-        amount = excluded.amount,
-        currency = excluded.currency,
-        traceparent = excluded.traceparent
-      where d.created_at is null
-      returning %s
-      """
-          .formatted(Interruptions.BEFORE_REGISTRATION, NextStage.GRACE, IS_SETTLED, ROW);
+        cross join lateral (
+          %s d.deadline < now() - make_interval(secs => :staleAfterSeconds)
+        ) interrupted
+        cross join lateral (
+          -- An order in its grace, or with a deadline that an interruption extends, is not stale.
+          select d.deadline + %s + interrupted.length
+            < now() - make_interval(secs => :staleAfterSeconds) as stale
+        ) s
+        order by d.order_id
+        on conflict (order_id) do update set
+          -- The partition of the creation counts, even if the payment or closure came first.
+          shard = excluded.shard,
+          settled_in = case when %s then nullif(d.shard, excluded.shard) end,
+          created_at = excluded.created_at,
+          -- That of a restored cancellation, which was published, may have been moved.
+          deadline = coalesce(d.deadline, excluded.deadline),
+          %spolicy = excluded.policy,
+          channel = excluded.channel,
+          payment_method = excluded.payment_method,
+          amount = excluded.amount,
+          currency = excluded.currency,
+          traceparent = excluded.traceparent
+        where d.created_at is null
+        returning %s
+        """
+        .formatted(
+            columns,
+            values,
+            arrays,
+            names,
+            Interruptions.BEFORE_REGISTRATION,
+            grace,
+            IS_SETTLED,
+            changes,
+            ROW);
+  }
 
   private static final String SETTLE =
       """
@@ -190,14 +212,15 @@ class OrderEventStatements {
    * the payment or closure was known; the others stay as they are.
    */
   List<Row> register(Collection<OrderCreated> orders, Duration staleAfter) {
+    boolean byDeadline = orders.stream().allMatch(order -> order.terms().isDeadlineOnly());
     return client
-        .sql(REGISTER)
+        .sql(byDeadline ? REGISTER_BY_DEADLINE : REGISTER)
         .params(nextStage.parameters())
         .param("orderIds", texts(orders, OrderCreated::orderId))
         .param("shards", orders.stream().mapToInt(OrderCreated::shard).toArray())
         .param("createdAts", texts(orders, OrderCreated::createdAt))
         .param("deadlines", texts(orders, o -> o.terms().deadline()))
-        .params(terms(orders, OrderCreated::terms))
+        .params(byDeadline ? Map.of() : terms(orders, OrderCreated::terms))
         .param("policies", texts(orders, o -> o.terms().policy()))
         .param("channels", texts(orders, OrderCreated::channel))
         .param("paymentMethods", texts(orders, OrderCreated::paymentMethod))

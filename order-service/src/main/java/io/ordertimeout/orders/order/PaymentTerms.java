@@ -27,6 +27,11 @@ public record PaymentTerms(
     @Nullable Duration confirm,
     boolean cancelUnconfirmed) {
 
+  /** Whether there is nothing but a deadline, or none. */
+  boolean isDeadlineOnly() {
+    return equals(of(deadline, policy));
+  }
+
   /** Terms without a grace, warnings and confirmation. */
   public static PaymentTerms of(@Nullable Instant deadline, String policy) {
     return new PaymentTerms(deadline, policy, Duration.ZERO, List.of(), 0, null, false);
