@@ -39,8 +39,8 @@ class ConfirmationIT {
           "order-timeout.deadline.policies[1].timeout", "1h",
           "order-timeout.deadline.policies[1].warnings[0]", "1s",
           "order-timeout.deadline.policies[1].confirm", "6s",
-          "order-timeout.deadline.policies[2].name", "voucher",
-          "order-timeout.deadline.policies[2].payment-method", "voucher",
+          "order-timeout.deadline.policies[2].name", "invoice",
+          "order-timeout.deadline.policies[2].payment-method", "invoice",
           "order-timeout.deadline.policies[2].timeout", "1h",
           "order-timeout.deadline.policies[2].warnings[0]", "20m",
           "order-timeout.deadline.policies[2].warnings[1]", "10m",
@@ -144,7 +144,7 @@ class ConfirmationIT {
     Instant deadline = Scenario.in(Duration.ofMinutes(5));
     scenario
         .shop()
-        .created("late", Map.of("payBy", deadline.toString(), "paymentMethod", "voucher"));
+        .created("late", Map.of("payBy", deadline.toString(), "paymentMethod", "invoice"));
 
     assertThat(scenario.outcomes().awaitWarnings("late", 1))
         .singleElement()
