@@ -30,11 +30,13 @@ record Attempt(
 
   /**
    * Whether one statement may decide both: each watermark has passed the deadlines of both. What
-   * has failed before is attempted alone.
+   * has failed before is attempted alone, and so is what is left of a shard that was released and
+   * acquired again.
    */
   boolean goesWith(Attempt other) {
     return isFirst
         && other.isFirst
+        && shard() != other.shard()
         && watermark.isLike(other.watermark)
         && other.isPassedBy(watermark)
         && isPassedBy(other.watermark);

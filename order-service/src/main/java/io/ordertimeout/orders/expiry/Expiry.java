@@ -284,7 +284,11 @@ public class Expiry implements SmartLifecycle {
       for (Attempt attempt : attempts) {
         long[] ids = attempts.size() == 1 ? due.ids() : attempt.batch().ids();
         long[] left = LongStream.of(ids).filter(id -> !decided.contains(id)).toArray();
-        keep(attempt, DueOrders.of(attempt.shard(), left, attempt.watermark()), events.isEmpty());
+        keep(
+            attempt,
+            DueOrders.of(attempt.shard(), left, attempt.watermark()),
+            reflected,
+            events.isEmpty());
       }
     }
   }
@@ -294,14 +298,15 @@ public class Expiry implements SmartLifecycle {
   }
 
   /** Arms those of the orders again that stay pending. */
-  private void keep(Attempt attempt, DueOrders due, boolean noneCancelled) {
+  private void keep(
+      Attempt attempt, DueOrders due, ReflectedServer reflected, boolean noneCancelled) {
     if (due.size() == 0) {
       return;
     }
     List<LeftPending> left = decision.leftPending(due);
     boolean isAnyHeldNoMore =
         left.stream().anyMatch(order -> order.isHeldNoMore(due.watermark().time()));
-    if (isAnyHeldNoMore && parkUnconfirmed(due)) {
+    if (isAnyHeldNoMore && parkUnconfirmed(due, reflected)) {
       left = decision.leftPending(due);
     }
     rearm(attempt, left, noneCancelled);
@@ -312,13 +317,13 @@ public class Expiry implements SmartLifecycle {
    *
    * @return whether there were any
    */
-  private boolean parkUnconfirmed(DueOrders due) {
+  private boolean parkUnconfirmed(DueOrders due, ReflectedServer reflected) {
     int shard = due.shards()[0];
     List<String> orderIds =
         Objects.requireNonNull(
             transactions.execute(
                 status -> {
-                  List<String> taken = decision.takeUnconfirmed(due, readBack.reflected());
+                  List<String> taken = decision.takeUnconfirmed(due, reflected);
                   if (!taken.isEmpty()) {
                     parked.park(taken, shard, UNCONFIRMED);
                   }

@@ -8,7 +8,8 @@ import java.util.List;
 /**
  * The batches that the watermark has passed and that wait to be decided, the earliest first. Those
  * that came due in the same moment are of different shards and arrive together, and are decided by
- * one statement. Thread-safe; bounded, because a shard has one batch at a time.
+ * one statement. Thread-safe; bounded, because a shard has one batch at a time, and one more each
+ * time that it is released meanwhile and acquired again.
  */
 final class PassedBatches {
 

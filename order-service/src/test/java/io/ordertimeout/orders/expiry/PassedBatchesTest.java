@@ -88,4 +88,13 @@ class PassedBatchesTest {
       assertThat(passed.next()).extracting(Attempt::shard).containsExactly(shard);
     }
   }
+
+  @Test
+  void twoBatchesOfAShardThatWasAcquiredAgainAreTakenOneByOne() throws InterruptedException {
+    passed.add(attempt(0, 1, TIME, true));
+    passed.add(attempt(0, 1, TIME, true));
+
+    assertThat(passed.next()).hasSize(1);
+    assertThat(passed.next()).hasSize(1);
+  }
 }
