@@ -193,9 +193,16 @@ class OrderLookupIT {
         operator.post("/api/v1/order/cancel", Map.of("orderId", "cancel now", "reason", "fraud"));
     assertThat(answer.status()).isEqualTo(200);
     scenario.outcomes().awaitCancelled("cancel now");
-    assertThat(history("cancel now"))
-        .containsExactly(
-            "CREATED", "REGISTERED", "CANCELLATION_REQUESTED", "CANCELLED", "PUBLISHED");
+    await("the publication to be recorded")
+        .untilAsserted(
+            () ->
+                assertThat(history("cancel now"))
+                    .containsExactly(
+                        "CREATED",
+                        "REGISTERED",
+                        "CANCELLATION_REQUESTED",
+                        "CANCELLED",
+                        "PUBLISHED"));
   }
 
   @Test
