@@ -110,15 +110,16 @@ public class PendingOrders {
     long[] ids = new long[limit];
     long[] stagesMillis = new long[limit];
     int size = 0;
-    Instant last = Instant.MIN;
+    Cursor last = null;
     while (rows.next()) {
-      last = requiredInstant(rows, "deadline");
       ids[size] = rows.getLong("id");
       stagesMillis[size] = PendingOrder.millisRoundedUp(nextStage.of(rows));
       size++;
+      if (size == limit) {
+        last = new Cursor(requiredInstant(rows, "deadline"), ids[size - 1]);
+      }
     }
-    Cursor cursor = size < limit ? null : new Cursor(last, ids[size - 1]);
-    return new Page(ids, stagesMillis, size, cursor);
+    return new Page(ids, stagesMillis, size, last);
   }
 
   /** Returns the next stages of those of the orders that are pending, in milliseconds. */

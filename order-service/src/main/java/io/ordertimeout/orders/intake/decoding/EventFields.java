@@ -66,10 +66,23 @@ final class EventFields {
     if (length < 1 || length > maxLength) {
       throw unusable(field, "has " + length + " characters, not 1 to " + maxLength, node);
     }
-    if (text.codePoints().anyMatch(c -> c == 0 || (c >= 0xD800 && c <= 0xDFFF))) {
+    if (!isStorable(text)) {
       throw unusable(field, "contains a NUL character or an unpaired surrogate", node);
     }
     return text;
+  }
+
+  /** Whether Postgres can store the text: it has no NUL and no unpaired surrogate. */
+  private static boolean isStorable(String text) {
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (Character.codePointAt(text, i) > Character.MAX_VALUE) {
+        i++;
+      } else if (c == 0 || Character.isSurrogate(c)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** A time, in whole microseconds, or null if absent. */

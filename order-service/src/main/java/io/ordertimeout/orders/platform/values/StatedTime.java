@@ -6,8 +6,7 @@ import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,18 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record StatedTime(LocalDateTime local, @Nullable ZoneOffset offset) {
 
-  private static final Pattern FORM =
-      Pattern.compile(
-          "(\\d{4})-(\\d\\d)-(\\d\\d)[Tt ](\\d\\d):(\\d\\d)(?::(\\d\\d)(?:[.,](\\d+))?)?"
-              + "([Zz]|([+-])(\\d\\d)(?::?(\\d\\d))?)?",
-          Pattern.CASE_INSENSITIVE);
-
-  private static final Pattern DATE = Pattern.compile("\\d{4}-\\d\\d-\\d\\d");
-
-  private static final int NANO_DIGITS = 9;
   private static final int LEAP_SECOND = 60;
-  private static final int MINUTES_OF_HOUR = 60;
-  private static final int MAX_OFFSET_MINUTES = 24 * MINUTES_OF_HOUR - 1;
 
   /**
    * Reads a text.
@@ -42,56 +30,138 @@ public record StatedTime(LocalDateTime local, @Nullable ZoneOffset offset) {
    *     continues a sentence that begins with the name of the value
    */
   public static StatedTime parse(String text) {
-    Matcher form = FORM.matcher(text);
-    if (!form.matches()) {
-      throw new DateTimeException(
-          DATE.matcher(text).matches()
-              ? "is a date without a time of day"
-              : "is not an ISO-8601 time with an offset");
+    Scanner scanner = new Scanner(text);
+    int year = scanner.number(4);
+    scanner.require("-");
+    int month = scanner.number(2);
+    scanner.require("-");
+    int day = scanner.number(2);
+    if (scanner.isAtEnd()) {
+      throw new DateTimeException("is a date without a time of day");
     }
-    int second = form.group(6) == null ? 0 : Integer.parseInt(form.group(6));
+    scanner.require("Tt ");
+    int hour = scanner.number(2);
+    scanner.require(":");
+    int minute = scanner.number(2);
+    int second = 0;
+    long nanos = 0;
+    if (scanner.take(":")) {
+      second = scanner.number(2);
+      nanos = scanner.take(".,") ? scanner.nanos() : 0;
+    }
+    OptionalInt offset = scanner.offset();
+    if (!scanner.isAtEnd()) {
+      throw scanner.noTime();
+    }
+    boolean isLeap = second == LEAP_SECOND;
     try {
       LocalDateTime time =
-          LocalDateTime.of(
-                  Integer.parseInt(form.group(1)),
-                  Integer.parseInt(form.group(2)),
-                  Integer.parseInt(form.group(3)),
-                  Integer.parseInt(form.group(4)),
-                  Integer.parseInt(form.group(5)),
-                  second == LEAP_SECOND ? LEAP_SECOND - 1 : second)
-              .plusSeconds(second == LEAP_SECOND ? 1 : 0)
-              .plusNanos(nanos(form.group(7)));
-      return offset(time, form);
+          LocalDateTime.of(year, month, day, hour, minute, isLeap ? LEAP_SECOND - 1 : second)
+              .plusSeconds(isLeap ? 1 : 0)
+              .plusNanos(nanos);
+      // RFC 3339 allows offsets that ZoneOffset does not.
+      return offset.isPresent()
+          ? new StatedTime(time.minusMinutes(offset.getAsInt()), ZoneOffset.UTC)
+          : new StatedTime(time, null);
     } catch (DateTimeException e) {
       throw new DateTimeException("is no time that exists", e);
     }
   }
 
-  private static StatedTime offset(LocalDateTime time, Matcher form) {
-    if (form.group(8) == null) {
-      return new StatedTime(time, null);
-    }
-    if (form.group(9) == null) {
-      return new StatedTime(time, ZoneOffset.UTC);
-    }
-    int minutesOfOffset = form.group(11) == null ? 0 : Integer.parseInt(form.group(11));
-    int minutes = Integer.parseInt(form.group(10)) * MINUTES_OF_HOUR + minutesOfOffset;
-    if (minutesOfOffset >= MINUTES_OF_HOUR || minutes > MAX_OFFSET_MINUTES) {
-      throw new DateTimeException("offset");
-    }
-    // RFC 3339 allows offsets that ZoneOffset does not.
-    return new StatedTime(
-        "-".equals(form.group(9)) ? time.plusMinutes(minutes) : time.minusMinutes(minutes),
-        ZoneOffset.UTC);
-  }
+  /**
+   * Reads a text from its beginning. Without a regular expression, which takes nine times as long.
+   */
+  private static final class Scanner {
 
-  private static long nanos(@Nullable String fraction) {
-    if (fraction == null) {
-      return 0;
+    private static final int NANO_DIGITS = 9;
+    private static final int MINUTES_OF_HOUR = 60;
+    private static final int MINUTES_OF_DAY = 24 * MINUTES_OF_HOUR;
+
+    private final String text;
+    private int at;
+
+    Scanner(String text) {
+      this.text = text;
     }
-    String digits = fraction.length() < NANO_DIGITS ? fraction + "0".repeat(NANO_DIGITS) : fraction;
-    boolean isFiner = !digits.substring(NANO_DIGITS).chars().allMatch(digit -> digit == '0');
-    return Long.parseLong(digits.substring(0, NANO_DIGITS)) + (isFiner ? 1 : 0);
+
+    boolean isAtEnd() {
+      return at == text.length();
+    }
+
+    /** Reads one of those characters, if it is next. */
+    boolean take(String anyOf) {
+      boolean isNext = at < text.length() && anyOf.indexOf(text.charAt(at)) >= 0;
+      at += isNext ? 1 : 0;
+      return isNext;
+    }
+
+    void require(String anyOf) {
+      if (!take(anyOf)) {
+        throw noTime();
+      }
+    }
+
+    /** Reads a number of exactly that many digits. */
+    int number(int digits) {
+      int number = 0;
+      for (int i = 0; i < digits; i++) {
+        number = number * 10 + digit();
+      }
+      return number;
+    }
+
+    /** Reads a fraction of a second of any length. */
+    long nanos() {
+      long nanos = 0;
+      boolean isFiner = false;
+      int digits = 0;
+      do {
+        int digit = digit();
+        if (digits < NANO_DIGITS) {
+          nanos = nanos * 10 + digit;
+        } else {
+          isFiner |= digit > 0;
+        }
+        digits++;
+      } while (isDigitNext());
+      for (; digits < NANO_DIGITS; digits++) {
+        nanos *= 10;
+      }
+      return nanos + (isFiner ? 1 : 0);
+    }
+
+    /** Reads an offset from UTC, in minutes; none if none is next. */
+    OptionalInt offset() {
+      if (take("Zz")) {
+        return OptionalInt.of(0);
+      }
+      boolean isNegative = take("-");
+      if (!isNegative && !take("+")) {
+        return OptionalInt.empty();
+      }
+      int hours = number(2);
+      int minutes = take(":") || isDigitNext() ? number(2) : 0;
+      int offset = hours * MINUTES_OF_HOUR + minutes;
+      if (minutes >= MINUTES_OF_HOUR || offset >= MINUTES_OF_DAY) {
+        throw new DateTimeException("states no offset that exists");
+      }
+      return OptionalInt.of(isNegative ? -offset : offset);
+    }
+
+    private boolean isDigitNext() {
+      return at < text.length() && text.charAt(at) >= '0' && text.charAt(at) <= '9';
+    }
+
+    private int digit() {
+      if (!isDigitNext()) {
+        throw noTime();
+      }
+      return text.charAt(at++) - '0';
+    }
+
+    DateTimeException noTime() {
+      return new DateTimeException("is not an ISO-8601 time with an offset");
+    }
   }
 
   /**
