@@ -13,7 +13,7 @@ final class IdleCost {
 
   static void measure(
       Servers servers, Contender contender, Duration duration, Section section, String row) {
-    // What the compiler still has to do after the measurement before does not count.
+    // Much of what the compiler still has to do after the measurement before does not count.
     Waiting.pause(duration.toMillis());
     Usage before = Usage.of(contender, servers);
     long begin = System.nanoTime();
@@ -24,6 +24,7 @@ final class IdleCost {
     Usage used = Usage.of(contender, servers).since(before);
     double seconds = (System.nanoTime() - begin) / 1e9;
     section.add(row, "CPU, % of a core", Usage.micros(used.contender()) / seconds / 1e4);
+    section.add(row, "of which JIT compiler", Usage.micros(used.compilers()) / seconds / 1e4);
     section.add(row, "CPU of Postgres", Usage.micros(used.postgres()) / seconds / 1e4);
     section.add(row, "CPU of Kafka", Usage.micros(used.kafka()) / seconds / 1e4);
     section.add(row, "statements/s", used.work().statements() / seconds);

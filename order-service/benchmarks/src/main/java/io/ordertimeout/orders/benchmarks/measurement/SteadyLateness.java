@@ -65,8 +65,8 @@ final class SteadyLateness {
   /** Measures and adds a row to the section; returns what was found about the cancellations. */
   Verdict measure(Section section, String row, long firstNumber) {
     List<Second> seconds = new ArrayList<>();
-    Histogram lateness = new Histogram(3);
-    lateness.setAutoResize(true);
+    Histogram warming = histogram();
+    Histogram lateness = histogram();
     Verdict verdict;
     try (Trial trial = new Trial(shop, firstNumber, load.atMostOrders())) {
       Judge judge = trial.judge();
@@ -85,6 +85,7 @@ final class SteadyLateness {
         Usage now = Usage.of(contender, shop.servers());
         Histogram interval = judge.latenessSinceLastCall();
         if (second < warm) {
+          warming.add(interval);
           before = now;
           pauses = pauses();
           cancelledBefore = judge.cancelled();
@@ -103,10 +104,8 @@ final class SteadyLateness {
       long cancelledMeanwhile = judge.cancelled() - cancelledBefore;
       Waiting.until(() -> judge.cancelled() >= judge.unpaid(), PATIENCE);
       lateness.add(judge.latenessSinceLastCall());
-      section.add(row, "lateness p50, ms", (double) lateness.getValueAtPercentile(50));
-      section.add(row, "p99", (double) lateness.getValueAtPercentile(99));
-      section.add(row, "p99.9", (double) lateness.getValueAtPercentile(99.9));
-      section.add(row, "max", (double) lateness.getMaxValue());
+      addLateness(section, row + ", during the warm-up", warming);
+      addLateness(section, row, lateness);
       long orders = Math.round(cancelledMeanwhile / (1 - load.paidShare()));
       used.addPerOrder(section, row, Math.max(1, orders));
       section.add(row, "longest GC pause, ms", longestPause(pauses));
@@ -114,6 +113,19 @@ final class SteadyLateness {
     }
     plot(section, row, seconds);
     return verdict;
+  }
+
+  private static Histogram histogram() {
+    Histogram histogram = new Histogram(3);
+    histogram.setAutoResize(true);
+    return histogram;
+  }
+
+  private static void addLateness(Section section, String row, Histogram lateness) {
+    section.add(row, "lateness p50, ms", (double) lateness.getValueAtPercentile(50));
+    section.add(row, "p99", (double) lateness.getValueAtPercentile(99));
+    section.add(row, "p99.9", (double) lateness.getValueAtPercentile(99.9));
+    section.add(row, "max", (double) lateness.getMaxValue());
   }
 
   private Duration remaining(long warm) {
