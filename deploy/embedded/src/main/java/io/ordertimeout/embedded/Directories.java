@@ -12,10 +12,11 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Recursive deletion and copying of directories; symbolic links are not followed. */
-final class Directories {
+public final class Directories {
   private Directories() {}
 
-  static void delete(Path directory) throws IOException {
+  /** Deletes a directory with all that it contains; there may be none. */
+  public static void delete(Path directory) throws IOException {
     if (!Files.exists(directory)) {
       return;
     }

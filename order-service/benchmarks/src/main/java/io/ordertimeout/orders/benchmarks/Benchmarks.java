@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.benchmarks;
 
+import io.ordertimeout.embedded.Directories;
 import io.ordertimeout.orders.benchmarks.contender.ServiceProgram;
 import io.ordertimeout.orders.benchmarks.measurement.Run;
 import io.ordertimeout.orders.benchmarks.report.HtmlReport;
@@ -27,14 +28,13 @@ public final class Benchmarks {
 
   /** Ends with 1 if the service has cancelled wrongly, and with 2 if an option is invalid. */
   public static void main(String[] arguments) throws IOException, SQLException {
+    Path temporary =
+        Path.of(
+            System.getProperty("java.io.tmpdir"),
+            "order-benchmarks-" + ProcessHandle.current().pid());
     Options options;
     try {
-      options =
-          Options.of(
-              Path.of(
-                  System.getProperty("java.io.tmpdir"),
-                  "order-benchmarks-" + ProcessHandle.current().pid()),
-              arguments);
+      options = Options.of(temporary, arguments);
       if (!Files.exists(options.serviceJar())) {
         throw new IllegalArgumentException(
             "There is no " + options.serviceJar() + "; build it, or name it with --service-jar");
@@ -45,7 +45,11 @@ public final class Benchmarks {
       System.exit(2);
       return;
     }
-    System.exit(run(options).isEmpty() ? 0 : 1);
+    boolean isRight = run(options).isEmpty();
+    if (isRight && options.directory().equals(temporary)) {
+      Directories.delete(temporary);
+    }
+    System.exit(isRight ? 0 : 1);
   }
 
   /** Returns what is wrong with the service's cancellations. */
@@ -59,7 +63,7 @@ public final class Benchmarks {
             new Run(
                 servers,
                 options.scale(),
-                ServiceProgram.of(options.serviceJar(), options.heap()),
+                new ServiceProgram(options.serviceJar(), options.heap(), options.jvmOptions()),
                 results,
                 Benchmarks::log);
         violations.addAll(

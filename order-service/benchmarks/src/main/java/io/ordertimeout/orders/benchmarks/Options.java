@@ -17,7 +17,8 @@ import java.util.Locale;
  * @param peers with what the service is compared
  * @param serviceJar the service
  * @param heap the maximum heap of each contender
- * @param directory where data and logs are kept until the end
+ * @param jvmOptions further options of the service's JVM
+ * @param directory for data and logs
  * @param out the report, without the extension of its file name
  */
 record Options(
@@ -28,6 +29,7 @@ record Options(
     List<Peer> peers,
     Path serviceJar,
     String heap,
+    List<String> jvmOptions,
     Path directory,
     Path out) {
 
@@ -51,7 +53,8 @@ record Options(
         --peers=A,B          polling_job, db_scheduler, quartz, job_runr; or none (default: all)
         --service-jar=FILE   default order-service/target/order-service.jar
         --heap=1g            maximum heap of each contender
-        --directory=DIR      data and logs (default: a temporary directory)
+        --jvm-options=A,B    further options of the service's JVM
+        --directory=DIR      data and logs (default: a temporary directory, kept if anything fails)
         --out=FILE           report, without extension (default benchmarks)
       """;
 
@@ -68,6 +71,7 @@ record Options(
     List<Peer> peers = List.of(Peer.values());
     Path serviceJar = Path.of("order-service", "target", "order-service.jar");
     String heap = "1g";
+    List<String> jvmOptions = List.of();
     Path directory = temporary;
     Path out = Path.of("benchmarks");
     for (String argument : arguments) {
@@ -89,6 +93,7 @@ record Options(
         case "--peers=" -> peers = peers(value);
         case "--service-jar=" -> serviceJar = Path.of(value);
         case "--heap=" -> heap = value;
+        case "--jvm-options=" -> jvmOptions = List.of(value.split(",", -1));
         case "--directory=" -> directory = Path.of(value).toAbsolutePath();
         case "--out=" -> out = Path.of(value);
         default -> {
@@ -101,7 +106,16 @@ record Options(
       }
     }
     return new Options(
-        scale, runs, firstStartOnly, partitions, peers, serviceJar, heap, directory, out);
+        scale,
+        runs,
+        firstStartOnly,
+        partitions,
+        peers,
+        serviceJar,
+        heap,
+        jvmOptions,
+        directory,
+        out);
   }
 
   private static List<Peer> peers(String value) {

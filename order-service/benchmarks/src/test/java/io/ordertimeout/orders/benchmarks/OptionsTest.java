@@ -46,6 +46,7 @@ class OptionsTest {
             "--peers=quartz,db_scheduler",
             "--service-jar=a.jar",
             "--heap=2g",
+            "--jvm-options=-Xint,-Xbatch",
             "--directory=/d",
             "--out=r");
 
@@ -59,6 +60,7 @@ class OptionsTest {
                 List.of(Peer.QUARTZ, Peer.DB_SCHEDULER),
                 Path.of("a.jar"),
                 "2g",
+                List.of("-Xint", "-Xbatch"),
                 Path.of("/d"),
                 Path.of("r")));
   }

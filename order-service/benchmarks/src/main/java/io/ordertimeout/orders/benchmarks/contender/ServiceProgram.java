@@ -4,6 +4,7 @@ import io.ordertimeout.orders.benchmarks.servers.ChildJvm;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The service as a program.
@@ -16,11 +17,6 @@ public record ServiceProgram(Path jar, String heap, List<String> options) {
 
   private static final boolean HAS_CACHE = Runtime.version().feature() >= 25;
 
-  /** The service as it is built. */
-  public static ServiceProgram of(Path jar, String heap) {
-    return new ServiceProgram(jar, heap, List.of());
-  }
-
   /**
    * The same, extracted, so that a JVM can start it from an archive.
    *
@@ -32,15 +28,12 @@ public record ServiceProgram(Path jar, String heap, List<String> options) {
         List.of("-Djarmode=tools"),
         jar,
         List.of("extract", "--destination", directory.toString()));
-    return new ServiceProgram(directory.resolve(jar.getFileName()), heap, List.of());
+    return new ServiceProgram(directory.resolve(jar.getFileName()), heap, options);
   }
 
   /** The same in a training run: at its end it writes an archive of what the JVM has learnt. */
   public ServiceProgram training(Path archive) {
-    return new ServiceProgram(
-        jar,
-        heap,
-        List.of((HAS_CACHE ? "-XX:AOTCacheOutput=" : "-XX:ArchiveClassesAtExit=") + archive));
+    return with((HAS_CACHE ? "-XX:AOTCacheOutput=" : "-XX:ArchiveClassesAtExit=") + archive);
   }
 
   /** The same, started from an archive that a training run has written. */
@@ -48,7 +41,11 @@ public record ServiceProgram(Path jar, String heap, List<String> options) {
     if (!Files.exists(archive)) {
       throw new IllegalStateException("The training run has written no " + archive);
     }
+    return with((HAS_CACHE ? "-XX:AOTCache=" : "-XX:SharedArchiveFile=") + archive);
+  }
+
+  private ServiceProgram with(String option) {
     return new ServiceProgram(
-        jar, heap, List.of((HAS_CACHE ? "-XX:AOTCache=" : "-XX:SharedArchiveFile=") + archive));
+        jar, heap, Stream.concat(options.stream(), Stream.of(option)).toList());
   }
 }
