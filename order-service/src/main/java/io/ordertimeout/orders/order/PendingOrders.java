@@ -63,7 +63,7 @@ public class PendingOrders {
       order by deadline, id
       limit :limit
       """
-          .formatted(NextStage.COLUMNS, ParkedOrders.NOT_PARKED);
+          .formatted(NextStage.COLUMNS, ParkedOrders.NOT_PARKED_OF_MANY);
 
   private static final String STAGES =
       """

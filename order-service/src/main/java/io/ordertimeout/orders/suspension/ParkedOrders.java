@@ -31,6 +31,14 @@ public class ParkedOrders {
       "not exists (select from parked_order p where p.order_id = d.order_id offset 0)";
 
   /**
+   * The same for statements that read thousands of orders: while no order is parked at all, none is
+   * looked up. The oldest one is read, by its index, which skips those that were released.
+   */
+  public static final String NOT_PARKED_OF_MANY =
+      "((select p.parked_at from parked_order p order by p.parked_at limit 1) is null or %s)"
+          .formatted(NOT_PARKED);
+
+  /**
    * SQL query: the {@code order_id} of the orders that were parked first and last, at most {@code
    * :window} of each.
    */
