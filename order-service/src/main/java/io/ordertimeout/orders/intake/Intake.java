@@ -76,7 +76,7 @@ public class Intake implements SmartLifecycle, LoopThreads {
             .toList();
   }
 
-  /** Whether all consumers of this instance have joined their group. */
+  /** Whether all consumers of this instance have joined their group and acquired their shards. */
   public boolean hasJoined() {
     return loops.stream().allMatch(IntakeLoop::hasJoined);
   }

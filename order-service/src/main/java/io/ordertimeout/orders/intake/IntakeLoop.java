@@ -173,7 +173,10 @@ final class IntakeLoop implements Runnable {
     };
   }
 
-  /** Whether this consumer has received its first assignment from the group. */
+  /**
+   * Whether this consumer has received an assignment from the group, and has acquired the shards
+   * that came with it, except those whose partitions have no leader.
+   */
   boolean hasJoined() {
     return joined;
   }
@@ -306,6 +309,7 @@ final class IntakeLoop implements Runnable {
       throw new TopicLayoutChangedException();
     }
     positionNewPartitions(consumer, assignment);
+    joined = hasJoined(consumer, assignment);
     heldBack.resume(consumer);
     ConsumerRecords<byte[], byte[]> records = poll(consumer, assignment);
     if (records == null) {
@@ -337,16 +341,26 @@ final class IntakeLoop implements Runnable {
       holdBack(consumer, assignment, e);
       return null;
     }
-    joined = assignment.isReceived();
-    if (joined) {
+    joined = hasJoined(consumer, assignment);
+    if (assignment.isReceived()) {
       membership.polled(consumer.groupMetadata().memberId(), assignment.assigned());
     }
-    if (!consumer.paused().containsAll(assignment.unpositioned())) {
-      // The poll has assigned new partitions; their starting positions come first.
+    if (hasNewPartitions(consumer, assignment)) {
+      // Their starting positions come first.
       rewind(consumer, records, Set.of());
       return null;
     }
     return records;
+  }
+
+  private static boolean hasJoined(Consumer<byte[], byte[]> consumer, ShardAssignment assignment) {
+    return assignment.isReceived() && !hasNewPartitions(consumer, assignment);
+  }
+
+  /** Whether partitions were assigned whose starting positions can be found, and are not yet. */
+  private static boolean hasNewPartitions(
+      Consumer<byte[], byte[]> consumer, ShardAssignment assignment) {
+    return !consumer.paused().containsAll(assignment.unpositioned());
   }
 
   /**

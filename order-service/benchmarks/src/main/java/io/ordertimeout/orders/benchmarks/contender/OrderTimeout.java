@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -66,8 +67,14 @@ public final class OrderTimeout implements Contender {
     ChildJvm started =
         ChildJvm.ofJar(log(), program.heap(), program.options(), program.jar(), arguments);
     process = started;
-    Waiting.until(() -> isReady() || !started.isAlive(), patience);
-    if (!isReady()) {
+    AtomicBoolean ready = new AtomicBoolean();
+    Waiting.until(
+        () -> {
+          ready.set(isReady());
+          return ready.get() || !started.isAlive();
+        },
+        patience);
+    if (!ready.get()) {
       throw new IllegalStateException("The service has not become ready, see " + log());
     }
   }
