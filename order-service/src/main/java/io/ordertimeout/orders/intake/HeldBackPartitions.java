@@ -247,9 +247,11 @@ final class HeldBackPartitions {
           DEAD_LETTER_CONSEQUENCE,
           new KafkaException("no dead letter accepted from " + withDeadLetters));
     }
-    unusableTopics.retain(consumer.assignment());
-    decodingOutages.retain(consumer.assignment());
-    unreadable.retain(consumer.assignment());
+    for (Problems problems : List.of(unusableTopics, decodingOutages, unreadable)) {
+      if (!problems.problems.isEmpty()) {
+        problems.retain(consumer.assignment());
+      }
+    }
   }
 
   private static boolean resume(

@@ -76,6 +76,7 @@ final class IntakeLoop implements Runnable {
   private final BatchIntake intake;
   private final Shards shards;
   private final OrderTimeoutProperties.Topics topics;
+  private final Set<String> settling;
   private final MeterRegistry meters;
   private final GroupMembership membership = new GroupMembership(System::nanoTime);
 
@@ -130,6 +131,7 @@ final class IntakeLoop implements Runnable {
     this.intake = intake;
     this.shards = shards;
     this.topics = properties.topics();
+    this.settling = topics.settling();
     this.finalClose =
         CloseOptions.timeout(CLOSE_TIMEOUT)
             .withGroupMembershipOperation(
@@ -139,7 +141,7 @@ final class IntakeLoop implements Runnable {
     this.poller =
         new RecordPoller(
             new PaymentPriority(
-                topics::settles, properties.intake().batchSize(), shards::isAwaitingStorage));
+                settling::contains, properties.intake().batchSize(), shards::isAwaitingStorage));
     this.meters = meters;
     for (ReplacementReason reason : ReplacementReason.values()) {
       replacements(reason);
@@ -315,15 +317,17 @@ final class IntakeLoop implements Runnable {
     if (records == null) {
       return;
     }
-    Map<TopicPartition, OffsetAndMetadata> positions = positions(consumer, assignment, records);
+    Set<TopicPartition> held = consumer.assignment();
+    Map<TopicPartition, OffsetAndMetadata> positions =
+        positions(consumer, assignment, held, records);
     Map<TopicPartition, Long> advanced = advanced(positions);
     boolean hasSucceeded =
         (records.isEmpty() && advanced.isEmpty())
             ? compareIfDue(assignment)
             : store(consumer, assignment, records, positions, advanced);
     if (hasSucceeded) {
-      stored.keySet().retainAll(consumer.assignment());
-      known.retainAll(consumer.assignment());
+      stored.keySet().retainAll(held);
+      known.retainAll(held);
       stored.putAll(positions);
       notifyShards(positions);
       // Includes idle partitions, and transaction markers, which are not records.
@@ -360,7 +364,8 @@ final class IntakeLoop implements Runnable {
   /** Whether partitions were assigned whose starting positions can be found, and are not yet. */
   private static boolean hasNewPartitions(
       Consumer<byte[], byte[]> consumer, ShardAssignment assignment) {
-    return !consumer.paused().containsAll(assignment.unpositioned());
+    Set<TopicPartition> unpositioned = assignment.unpositioned();
+    return !unpositioned.isEmpty() && !consumer.paused().containsAll(unpositioned);
   }
 
   /**
@@ -459,17 +464,21 @@ final class IntakeLoop implements Runnable {
     }
   }
 
-  /** The consumer's known positions behind records, including those of idle partitions. */
+  /**
+   * The consumer's known positions behind records, including those of idle partitions.
+   *
+   * @param held the partitions that the consumer has; between two polls, its thread in the
+   *     background already changes them, and one that is new there has no starting position yet
+   */
   private static Map<TopicPartition, OffsetAndMetadata> positions(
       Consumer<byte[], byte[]> consumer,
       ShardAssignment assignment,
+      Set<TopicPartition> held,
       ConsumerRecords<byte[], byte[]> records) {
     Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
     Set<TopicPartition> positioned = new HashSet<>(assignment.assigned());
     positioned.removeAll(assignment.unpositioned());
-    // Between two polls, the consumer's thread in the background already changes its assignment: a
-    // partition that is new there has no starting position yet.
-    positioned.retainAll(consumer.assignment());
+    positioned.retainAll(held);
     for (TopicPartition partition : positioned) {
       try {
         long position = consumer.position(partition, Duration.ZERO);
@@ -521,12 +530,14 @@ final class IntakeLoop implements Runnable {
   }
 
   private void notifyShards(Map<TopicPartition, OffsetAndMetadata> positions) {
+    Map<TopicPartition, Long> ofSettling = new HashMap<>();
     positions.forEach(
         (partition, position) -> {
-          if (topics.settles(partition.topic())) {
-            shards.stored(partition, position.offset());
+          if (settling.contains(partition.topic())) {
+            ofSettling.put(partition, position.offset());
           }
         });
+    shards.stored(ofSettling);
   }
 
   private static void rewind(

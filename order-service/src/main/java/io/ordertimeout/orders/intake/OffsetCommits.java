@@ -65,9 +65,12 @@ final class OffsetCommits {
     if (stored.isEmpty()) {
       listener.nothingToCommit();
     }
+    if (!isDue(caughtUp)) {
+      return;
+    }
     Map<TopicPartition, OffsetAndMetadata> uncommitted = new HashMap<>(stored);
     uncommitted.entrySet().removeAll(committed.entrySet());
-    if (uncommitted.isEmpty() || !isDue(caughtUp)) {
+    if (uncommitted.isEmpty()) {
       return;
     }
     sentAtNanos = nanoTime.getAsLong();

@@ -157,12 +157,12 @@ public class Shards implements SmartLifecycle {
   }
 
   /**
-   * Records that all records of the partition below the position are stored in Postgres.
+   * Records that all records below the positions are stored in Postgres.
    *
-   * @param partition a partition of a settling topic
+   * @param positions by partition of settling topics
    */
-  public void stored(TopicPartition partition, long position) {
-    watermark.stored(partition, position);
+  public void stored(Map<TopicPartition, Long> positions) {
+    watermark.stored(positions);
   }
 
   /** Whether due orders wait for events of settling topics that are in Kafka and not stored yet. */

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
@@ -51,6 +52,9 @@ public class PaymentWatermark extends BackgroundLoop {
 
   /** Interval at which awaited positions of other instances are read. */
   private static final Duration POSITION_POLL = Duration.ofMillis(50);
+
+  /** How long the first waiter waits for those of other shards that come due in the same tick. */
+  private static final Duration COLLECTING = Duration.ofNanos(500_000);
 
   /** Longest wait for the first waiter. */
   private static final Duration IDLE = Duration.ofHours(1);
@@ -99,11 +103,11 @@ public class PaymentWatermark extends BackgroundLoop {
   }
 
   /**
-   * Records that everything below the position in a partition of a settling topic is stored in
+   * Records that everything below the positions in partitions of settling topics is stored in
    * Postgres.
    */
-  public void stored(TopicPartition partition, long position) {
-    gates.stored(partition, position);
+  public void stored(Map<TopicPartition, Long> positions) {
+    gates.stored(positions);
   }
 
   /** Whether a watermark awaits events of settling topics that are in Kafka and not stored yet. */
@@ -144,6 +148,7 @@ public class PaymentWatermark extends BackgroundLoop {
     Set<Integer> shards = gates.toAsk();
     if (shards.isEmpty()) {
       gates.awaitChange(gates.awaitOtherShards() ? POSITION_POLL : IDLE);
+      LockSupport.parkNanos(COLLECTING.toNanos());
     } else {
       ask(shards);
     }
@@ -226,6 +231,6 @@ public class PaymentWatermark extends BackgroundLoop {
         .read(inputs)
         .positions()
         .forEach((partition, known) -> stored.put(partition, known.nextOffset()));
-    gates.stored(stored);
+    gates.storedByOthers(stored);
   }
 }

@@ -61,18 +61,33 @@ final class WatermarkGates {
     discarded.forEach(waiter -> waiter.discarded().run());
   }
 
-  /** Records up to where a partition is stored, for the shard of the same number. */
-  void stored(TopicPartition partition, long position) {
-    releaseWaiters(
-        partition.partition(),
-        gate -> {
-          gate.stored.put(partition, position);
-          return advance(gate);
+  /**
+   * Records up to where partitions are stored, each for the shard of its number; lets all waiters
+   * pass at the same time.
+   */
+  void stored(Map<TopicPartition, Long> positions) {
+    List<Passed> passed = new ArrayList<>();
+    locked(
+        () -> {
+          positions.forEach(
+              (partition, position) -> {
+                WatermarkGate gate = gates.get(partition.partition());
+                if (gate != null) {
+                  gate.stored.put(partition, position);
+                }
+              });
+          for (WatermarkGate gate : gates.values()) {
+            if (gate.awaitsEnds()) {
+              passed.addAll(advance(gate));
+              signalIfNeeded(gate);
+            }
+          }
         });
+    passed.forEach(Passed::call);
   }
 
-  /** Records up to where partitions of any shards are stored, by any instance. */
-  void stored(Map<TopicPartition, Long> positions) {
+  /** Records up to where partitions that gates await are stored, by any instance. */
+  void storedByOthers(Map<TopicPartition, Long> positions) {
     for (int shard : find(WatermarkGate::awaitsEnds)) {
       releaseWaiters(
           shard,
@@ -261,7 +276,11 @@ final class WatermarkGates {
   }
 
   /** A waiter, and the watermark that has passed it. */
-  private record Passed(WatermarkGate.Waiter waiter, Watermark watermark) {}
+  private record Passed(WatermarkGate.Waiter waiter, Watermark watermark) {
+    void call() {
+      waiter.then().accept(watermark);
+    }
+  }
 
   private static List<Passed> advance(WatermarkGate gate) {
     Watermark watermark = gate.answer;
@@ -280,14 +299,18 @@ final class WatermarkGates {
         return false;
       }
       passed = change.apply(gate);
-      if (gate.needsEnds() || gate.inDoubt) {
-        signal();
-      }
+      signalIfNeeded(gate);
     } finally {
       lock.unlock();
     }
-    passed.forEach(one -> one.waiter.then().accept(one.watermark));
+    passed.forEach(Passed::call);
     return true;
+  }
+
+  private void signalIfNeeded(WatermarkGate gate) {
+    if (gate.needsEnds() || gate.inDoubt) {
+      signal();
+    }
   }
 
   private void locked(Runnable change) {

@@ -48,7 +48,7 @@ class WatermarkGatesModelTest {
     private final Set<Integer> held = new HashSet<>();
     private final WatermarkGates gates = new WatermarkGates(held::contains);
     private final Map<TopicPartition, List<Instant>> appended = new HashMap<>();
-    private final Map<TopicPartition, Integer> stored = new HashMap<>();
+    private final Map<TopicPartition, Long> stored = new HashMap<>();
     private final Set<Integer> open = new HashSet<>();
     private final Set<Waiter> waiting = new HashSet<>();
     private final List<Request> requests = new ArrayList<>();
@@ -71,7 +71,7 @@ class WatermarkGatesModelTest {
         case 1 -> open(shard);
         case 2 -> hold(shard);
         case 3, 4, 5, 6 -> append(shard);
-        case 7, 8, 9, 10 -> store(shard);
+        case 7, 8, 9, 10 -> store();
         case 11, 12, 13 -> queue(shard);
         case 14, 15 -> ask();
         default -> answer();
@@ -84,7 +84,9 @@ class WatermarkGatesModelTest {
       held.clear();
       now = now.plusSeconds(1);
       for (int shard = 0; shard < SHARDS; shard++) {
-        partitions(shard).forEach(partition -> store(partition, appended(partition).size()));
+        store(
+            partitions(shard).stream()
+                .collect(Collectors.toMap(p -> p, partition -> (long) appended(partition).size())));
       }
       while (!requests.isEmpty() || !gates.toAsk().isEmpty()) {
         ask();
@@ -98,7 +100,7 @@ class WatermarkGatesModelTest {
     private void open(int shard) {
       if (open.add(shard)) {
         gates.open(shard);
-        partitions(shard).forEach(partition -> stored.put(partition, 0));
+        partitions(shard).forEach(partition -> stored.put(partition, 0L));
       }
     }
 
@@ -118,17 +120,21 @@ class WatermarkGatesModelTest {
       appended(partitions(shard).get(random.nextInt(2))).add(now);
     }
 
-    private void store(int shard) {
-      TopicPartition partition = partitions(shard).get(random.nextInt(2));
-      int from = stored.getOrDefault(partition, 0);
-      store(partition, from + random.nextInt(appended(partition).size() - from + 1));
+    /** Stores a batch: some of what is in some partitions. */
+    private void store() {
+      Map<TopicPartition, Long> batch = new HashMap<>();
+      for (int i = random.nextInt(SHARDS); i >= 0; i--) {
+        TopicPartition partition = partitions(random.nextInt(SHARDS)).get(random.nextInt(2));
+        long from = stored.getOrDefault(partition, 0L);
+        batch.put(partition, from + random.nextInt(appended(partition).size() - (int) from + 1));
+      }
+      store(batch);
     }
 
-    private void store(TopicPartition partition, int position) {
-      if (open.contains(partition.partition())) {
-        stored.put(partition, position);
-        gates.stored(partition, position);
-      }
+    private void store(Map<TopicPartition, Long> batch) {
+      batch.keySet().removeIf(partition -> !open.contains(partition.partition()));
+      stored.putAll(batch);
+      gates.stored(batch);
     }
 
     /** Queues an order that is due by a clock up to 4 ms off Postgres's. */
@@ -150,7 +156,7 @@ class WatermarkGatesModelTest {
       assertThat(watermark.time()).isAfterOrEqualTo(waiter.deadline);
       for (TopicPartition partition : partitions(waiter.shard)) {
         long before = appended(partition).stream().filter(waiter.deadline::isAfter).count();
-        assertThat(stored.get(partition)).as("stored").isGreaterThanOrEqualTo((int) before);
+        assertThat(stored.get(partition)).as("stored").isGreaterThanOrEqualTo(before);
       }
     }
 

@@ -27,7 +27,7 @@ class WatermarkGatesTest {
   @Test
   void nothingIsRequestedWhileNoOrderWaits() {
     gates.open(0);
-    gates.stored(PAID, 7);
+    gates.stored(Map.of(PAID, 7L));
 
     assertThat(gates.toAsk()).isEmpty();
     assertThat(gates.lag(0, at(9))).isZero();
@@ -40,12 +40,12 @@ class WatermarkGatesTest {
     answer(6, 10, 3);
     assertThat(gates.toAsk()).isEmpty();
 
-    gates.stored(PAID, 10);
-    gates.stored(CLOSED, 2);
+    gates.stored(Map.of(PAID, 10L));
+    gates.stored(Map.of(CLOSED, 2L));
     assertThat(passed).isEmpty();
     assertThat(gates.lag(0, at(9))).isEqualTo(Duration.ofMillis(4));
 
-    gates.stored(CLOSED, 3);
+    gates.stored(Map.of(CLOSED, 3L));
     assertThat(passed).containsExactly("order by 6");
     assertThat(gates.lag(0, at(9))).isZero();
     assertThat(gates.toAsk()).isEmpty();
@@ -66,8 +66,8 @@ class WatermarkGatesTest {
   @Test
   void responsePassesAllDeadlinesUpToItsTimeAndReportsTheLatestRemaining() {
     gates.open(0);
-    gates.stored(PAID, 1);
-    gates.stored(CLOSED, 1);
+    gates.stored(Map.of(PAID, 1L));
+    gates.stored(Map.of(CLOSED, 1L));
     queue("third", 3);
     queue("later", 9);
     queue("second", 2);
@@ -82,8 +82,8 @@ class WatermarkGatesTest {
   @Test
   void deadlinePassesOnlyByAnAnswerThatWasAskedForAfterItHadComeDue() {
     gates.open(0);
-    gates.stored(PAID, 1);
-    gates.stored(CLOSED, 1);
+    gates.stored(Map.of(PAID, 1L));
+    gates.stored(Map.of(CLOSED, 1L));
     queue("order", 1);
     long question = gates.asking(0);
     queue("due since", 2);
@@ -96,15 +96,15 @@ class WatermarkGatesTest {
 
     answer(3, 2, 1);
     assertThat(passed).hasSize(1);
-    gates.stored(PAID, 2);
+    gates.stored(Map.of(PAID, 2L));
     assertThat(passed).containsExactly("order by 5", "due since by 3");
   }
 
   @Test
   void deadlineFarAheadOfTheClockDoesNotWait() {
     gates.open(0);
-    gates.stored(PAID, 0);
-    gates.stored(CLOSED, 0);
+    gates.stored(Map.of(PAID, 0L));
+    gates.stored(Map.of(CLOSED, 0L));
     queue("in an hour", 3_600_000);
     queue("soon", 1_002);
 
@@ -139,8 +139,8 @@ class WatermarkGatesTest {
     long before = gates.asking(0);
     gates.close(0);
     gates.open(0);
-    gates.stored(PAID, 0);
-    gates.stored(CLOSED, 0);
+    gates.stored(Map.of(PAID, 0L));
+    gates.stored(Map.of(CLOSED, 0L));
     queue("order", 1);
     long after = gates.asking(0);
 
@@ -161,8 +161,8 @@ class WatermarkGatesTest {
   @Test
   void closingDiscardsWaitersAndDropsStoredPositionsAndTheRequest() {
     gates.open(0);
-    gates.stored(PAID, 1);
-    gates.stored(CLOSED, 1);
+    gates.stored(Map.of(PAID, 1L));
+    gates.stored(Map.of(CLOSED, 1L));
     queue("asked for", 1);
     gates.unanswered(0, gates.asking(0));
     queue("waiting", 1);
@@ -178,8 +178,8 @@ class WatermarkGatesTest {
     queue("order", 1);
     answer(3, 1, 1);
     assertThat(passed).isEmpty();
-    gates.stored(PAID, 1);
-    gates.stored(CLOSED, 1);
+    gates.stored(Map.of(PAID, 1L));
+    gates.stored(Map.of(CLOSED, 1L));
     assertThat(passed).containsExactly("order by 3");
     assertThat(discarded).hasSize(3);
   }
@@ -187,8 +187,8 @@ class WatermarkGatesTest {
   @Test
   void heldShardIsNeitherRequestedNorPassed() {
     gates.open(0);
-    gates.stored(PAID, 0);
-    gates.stored(CLOSED, 0);
+    gates.stored(Map.of(PAID, 0L));
+    gates.stored(Map.of(CLOSED, 0L));
     queue("before", 1);
     answer(2, 0, 0);
     held.add(0);
@@ -212,9 +212,9 @@ class WatermarkGatesTest {
     assertThat(gates.isAwaitingStorage()).isTrue();
     assertThat(gates.awaitOtherShards()).isTrue();
 
-    gates.stored(Map.of(elsewhere, 4L));
+    gates.storedByOthers(Map.of(elsewhere, 4L));
     assertThat(passed).isEmpty();
-    gates.stored(Map.of(elsewhere, 5L));
+    gates.storedByOthers(Map.of(elsewhere, 5L));
     assertThat(passed).containsExactly("order by 2");
     assertThat(gates.isAwaitingStorage()).isFalse();
     assertThat(gates.awaitOtherShards()).isFalse();
