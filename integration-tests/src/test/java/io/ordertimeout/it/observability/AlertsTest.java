@@ -23,6 +23,9 @@ class AlertsTest {
   private static final Pattern EMPHASIS =
       Pattern.compile("(?<![*\\w])\\*(?<text>[^*\\s][^*\\n]*)\\*(?!\\*)");
 
+  private static final Pattern AGGREGATION =
+      Pattern.compile("(?<![:\\w])(?:sum|min|max|avg|count)\\s*\\(|\\bby \\(([^)]*)\\)");
+
   /** Emphasised words of runbooks that are not panels: of the console, Prometheus, other pages. */
   private static final Set<String> NOT_PANELS =
       Set.of(
@@ -168,6 +171,24 @@ class AlertsTest {
 
     assertThat(firing).containsExactlyInAnyOrderElementsOf(names);
     assertThat(silent).containsExactlyInAnyOrderElementsOf(names);
+  }
+
+  /** Otherwise a healthy release would make up for another one that is not. */
+  @Test
+  void everyRuleJudgesEachReleaseAlone() {
+    for (Rule rule : DeployedFiles.rules()) {
+      List<String> aggregations =
+          AGGREGATION
+              .matcher(rule.expression().toString())
+              .results()
+              .map(aggregation -> aggregation.group(1))
+              .toList();
+
+      assertThat(aggregations)
+          .as(rule.name())
+          .allMatch(
+              labels -> labels != null && labels.startsWith("cluster, namespace, application"));
+    }
   }
 
   @Test

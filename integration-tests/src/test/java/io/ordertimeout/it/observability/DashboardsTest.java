@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -26,6 +27,13 @@ class DashboardsTest {
   private static final int COLUMNS = 24;
   private static final Set<String> CORE_PANELS =
       Set.of("row", "timeseries", "stat", "table", "heatmap", "bargauge");
+
+  /** The labels of a series, each as the variable says; alerts may lack them. */
+  private static final Pattern CHOSEN_RELEASE =
+      Pattern.compile(
+          Stream.of("cluster", "namespace", "application")
+              .map(label -> label + "=~\"\\$" + label + "\\|?\"")
+              .collect(Collectors.joining(", ", "^\\{", "")));
 
   static List<Path> files() {
     return DeployedFiles.dashboardFiles();
@@ -200,6 +208,23 @@ class DashboardsTest {
         case "constant" ->
             assertThat(variable.path("query").asString()).isEqualTo(DeployedFiles.RUNBOOKS_URL);
         default -> assertThat(queries).contains("=~\"$" + name + "\"");
+      }
+    }
+  }
+
+  /** Otherwise a healthy release would make up for another one that is not. */
+  @Test
+  void eachSeriesIsThatOfTheChosenRelease() {
+    for (DeployedFiles.Query query : DeployedFiles.queries()) {
+      for (String metric : Expression.of(Grafana.filledIn(query.text())).metrics()) {
+        assertThat(query.text().split("(?<![\\w:])" + metric + "(?![\\w:])", -1))
+            .as(query.name())
+            .hasSizeGreaterThan(1)
+            .satisfies(
+                parts ->
+                    assertThat(Stream.of(parts).skip(1))
+                        .as(query.name())
+                        .allMatch(CHOSEN_RELEASE.asPredicate()));
       }
     }
   }

@@ -5,12 +5,18 @@ final class Grafana {
 
   private Grafana() {}
 
-  /** Returns the query with the default values of its variables. */
+  /**
+   * Returns the query with the values that its variables have where a Prometheus scrapes one
+   * release, and neither its cluster nor its namespace is known.
+   */
   static String filledIn(String query) {
     String filled =
         query
             .replace("$__rate_interval", "1m")
             .replace("$__range", "1h")
+            .replace("$cluster", "")
+            .replace("$namespace", "")
+            .replace("$application", "order-timeout")
             .replace("$instance", ".+")
             .replace("$shard", ".+");
     if (filled.contains("$")) {
