@@ -1,7 +1,7 @@
 {{/* The name of all objects. */}}
 {{- define "order-timeout.name" -}}
-{{- $name := .Release.Name }}
-{{- if not (contains .Chart.Name .Release.Name) }}{{ $name = printf "%s-%s" .Release.Name .Chart.Name }}{{ end }}
+{{- $name := .Values.fullnameOverride | default .Release.Name }}
+{{- if not (or .Values.fullnameOverride (contains .Chart.Name .Release.Name)) }}{{ $name = printf "%s-%s" .Release.Name .Chart.Name }}{{ end }}
 {{- $name | trunc 40 | trimSuffix "-" }}
 {{- end }}
 
@@ -28,11 +28,40 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end }}
 {{- end }}
 
+{{/* The properties of a configuration by their full names, as JSON. Takes a prefix and the configuration. */}}
+{{- define "order-timeout.flat" -}}
+{{- $flat := dict }}
+{{- $prefix := index . 0 }}
+{{- range $key, $value := index . 1 }}
+{{- $name := ternary $key (printf "%s%s%s" $prefix (ternary "" "." (hasPrefix "[" $key)) $key) (empty $prefix) }}
+{{- if kindIs "map" $value }}
+{{- $flat = mergeOverwrite $flat (include "order-timeout.flat" (list $name $value) | fromJson) }}
+{{- else }}
+{{- $_ := set $flat $name $value }}
+{{- end }}
+{{- end }}
+{{- toJson $flat }}
+{{- end }}
+
+{{/* What config says about a property, written in any style; else a default. Takes the chart's context, the property and the default. */}}
+{{- define "order-timeout.configured" -}}
+{{- index (include "order-timeout.flat" (list "" (index . 0).Values.config) | fromJson) (index . 1) | default (index . 2) }}
+{{- end }}
+
+{{/* The name by which metrics tell releases apart. */}}
+{{- define "order-timeout.application" -}}
+{{- include "order-timeout.configured" (list . "spring.application.name" (include "order-timeout.name" .)) }}
+{{- end }}
+
+{{- define "order-timeout.serviceAccount" -}}
+{{- .Values.serviceAccount.name | default (ternary (include "order-timeout.name" .) "default" .Values.serviceAccount.create) }}
+{{- end }}
+
 {{/* The properties of the service that follow from the values, and those in config. */}}
 {{- define "order-timeout.properties" -}}
 {{- $url := required "postgres.url is required, for example jdbc:postgresql://postgres:5432/ordertimeout" .Values.postgres.url }}
 {{- $servers := required "kafka.bootstrapServers is required, for example kafka-bootstrap:9092" .Values.kafka.bootstrapServers }}
-{{- $spring := dict "datasource" (dict "url" $url "username" .Values.postgres.username) }}
+{{- $spring := dict "application" (dict "name" (include "order-timeout.application" .)) "datasource" (dict "url" $url "username" .Values.postgres.username) }}
 {{- if .Values.postgres.tls.caSecret }}
 {{- $tls := dict "sslmode" "verify-full" "sslrootcert" (printf "/secrets/postgres-ca/%s" .Values.postgres.tls.caKey) }}
 {{- $_ := set $spring.datasource "hikari" (dict "data-source-properties" $tls) }}
@@ -64,39 +93,59 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- /* A restarted container finds its shards waiting; a stopped instance gives them up. */}}
 {{- $intake := dict "instance-id" "${POD_NAME}" "leave-on-stop" true }}
 {{- $properties := dict "spring" $spring "order-timeout" (dict "intake" $intake) }}
+{{- if or .Values.ingress.enabled .Values.httpRoute.enabled }}
+{{- $proxies := dict "remoteip" (dict "internal-proxies" .Values.trustedProxies) }}
+{{- $_ := set $properties "server" (dict "forward-headers-strategy" "native" "tomcat" $proxies) }}
 {{- with include "order-timeout.contextPath" . }}
-{{- $_ := set $properties "server" (dict "servlet" (dict "context-path" .)) }}
+{{- $_ := set $properties.server "servlet" (dict "context-path" .) }}
 {{- end }}
-{{- toYaml (mergeOverwrite $properties (deepCopy .Values.config)) }}
+{{- end }}
+{{- /* By their full names, in which the user's take precedence in whatever style they are written. */}}
+{{- toYaml (mergeOverwrite (include "order-timeout.flat" (list "" $properties) | fromJson) (include "order-timeout.flat" (list "" .Values.config) | fromJson)) }}
 {{- end }}
 
 {{/* The path below which the service serves console and API; empty for the root of its host. */}}
 {{- define "order-timeout.contextPath" -}}
-{{- if .Values.ingress.enabled }}{{ trimSuffix "/" .Values.ingress.path }}{{ end }}
+{{- if .Values.ingress.enabled }}{{ trimSuffix "/" .Values.ingress.path }}{{ else if .Values.httpRoute.enabled }}{{ trimSuffix "/" .Values.httpRoute.path }}{{ end }}
 {{- end }}
 
 {{/* The names of the topics by their role, as JSON. */}}
 {{- define "order-timeout.topics" -}}
-{{- $configured := dig "order-timeout" "topics" dict .Values.config }}
-{{- $suffix := index $configured "dead-letter-suffix" | default ".dlt" }}
-{{- $names := dict "created" "order-created" "paid" "order-paid" "closed" "order-closed" "cancelled" "order-cancelled" "conflict" "order-payment-conflict" }}
-{{- range $role, $name := $names }}
-{{- $_ := set $names $role (index $configured $role | default $name) }}
+{{- $context := . }}
+{{- $defaults := dict "created" "order-created" "paid" "order-paid" "closed" "order-closed" "attempts" "" "changed" "" "cancelled" "order-cancelled" "conflict" "order-payment-conflict" "expiring" "" }}
+{{- $names := dict }}
+{{- range $role, $name := $defaults }}
+{{- $_ := set $names $role (include "order-timeout.configured" (list $context (print "order-timeout.topics." $role) $name)) }}
 {{- end }}
-{{- $inputs := list $names.created $names.paid $names.closed }}
+{{- /* One topic may have several roles, and some roles have none. */}}
+{{- $inputs := list $names.created $names.paid $names.closed $names.attempts $names.changed | compact | uniq }}
+{{- $outputs := list $names.cancelled $names.conflict $names.expiring | compact | uniq }}
+{{- $suffix := include "order-timeout.configured" (list . "order-timeout.topics.dead-letter-suffix" ".dlt") }}
 {{- $deadLetters := list }}
 {{- range $inputs }}{{ $deadLetters = append $deadLetters (print . $suffix) }}{{ end }}
-{{- dict "inputs" $inputs "outputs" (list $names.cancelled $names.conflict) "deadLetters" $deadLetters | toJson }}
+{{- dict "inputs" $inputs "outputs" $outputs "deadLetters" $deadLetters | toJson }}
 {{- end }}
 
 {{- define "order-timeout.group" -}}
-{{- dig "order-timeout" "intake" "group-id" "order-timeout" .Values.config }}
+{{- include "order-timeout.configured" (list . "order-timeout.intake.group-id" "order-timeout") }}
 {{- end }}
 
 {{/* Configurations that cannot work, each with the value that has to change. */}}
 {{- define "order-timeout.validate" -}}
-{{- if not .Values.postgres.existingSecret }}
-{{- fail "postgres.existingSecret is required: the name of a secret with the password of Postgres" }}
+{{- if not (or .Values.postgres.existingSecret .Values.postgres.withoutPassword) }}
+{{- fail "postgres.existingSecret is required: the name of a secret with the password of Postgres; or set postgres.withoutPassword" }}
+{{- end }}
+{{- if and .Values.postgres.existingSecret .Values.postgres.withoutPassword }}
+{{- fail "postgres.existingSecret and postgres.withoutPassword exclude each other" }}
+{{- end }}
+{{- if and .Values.keda.enabled (not .Values.keda.prometheusUrl) }}
+{{- fail "keda.prometheusUrl is required with keda.enabled: the address of a Prometheus that scrapes the service" }}
+{{- end }}
+{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) }}
+{{- fail "httpRoute.parentRefs is required with httpRoute.enabled: the gateways that the route belongs to" }}
+{{- end }}
+{{- if and .Values.httpRoute.enabled .Values.ingress.enabled (ne .Values.httpRoute.path .Values.ingress.path) }}
+{{- fail (printf "httpRoute.path is %s, but must be that of ingress.path (%s): the service has one path" .Values.httpRoute.path .Values.ingress.path) }}
 {{- end }}
 {{- if and .Values.keda.enabled (lt (int .Values.keda.maxInstances) (int .Values.instances)) }}
 {{- fail (printf "keda.maxInstances is %d, but must be at least instances (%d)" (int .Values.keda.maxInstances) (int .Values.instances)) }}

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ordertimeout.orders.OrderServiceApplication;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URL;
@@ -153,7 +154,12 @@ class ComposeTest {
     List<String> expected = new ArrayList<>(List.of("java"));
     expected.addAll(List.of(option(training, "jvm-options").split(",")));
     expected.add("-XX:AOTCache=" + option(training, "output"));
-    expected.addAll(List.of("-jar", option(training, "jar")));
+    // What is mounted behind the classes of the service does not make the cache useless.
+    expected.addAll(
+        List.of(
+            "-cp",
+            option(training, "jar") + ":drivers/*",
+            OrderServiceApplication.class.getName()));
 
     assertThat(dockerfile.last("order-service", "ENTRYPOINT").command()).isEqualTo(expected);
   }

@@ -103,14 +103,27 @@ public final class Chart {
     return render(command);
   }
 
+  /** Renders the chart as a release of that name. */
+  static Objects renderAs(String release, Map<String, ?> values) {
+    TemplateCommand command = template().withName(release);
+    REQUIRED.forEach(command::set);
+    values.forEach(command::set);
+    return render(command);
+  }
+
   /** Renders the chart with what is required and with further values, as in a file. */
   public static Objects render(String yaml) {
+    return render(yaml, REQUIRED);
+  }
+
+  /** Renders the chart with values as in a file, and with others, by their paths. */
+  static Objects render(String yaml, Map<String, ?> more) {
     try {
       Path file = Files.createTempFile("values", ".yaml");
       try {
         Files.writeString(file, yaml);
         TemplateCommand command = template().withValuesFile(file);
-        REQUIRED.forEach(command::set);
+        more.forEach(command::set);
         return render(command);
       } finally {
         Files.delete(file);
@@ -165,18 +178,16 @@ public final class Chart {
       return pod().at("/spec/containers/0");
     }
 
-    /** The configuration of the service. */
-    JsonNode configuration() {
-      return StrictYaml.documents(applicationYaml()).get(0);
-    }
-
     /** The properties in the configuration of the service, as the service reads them. */
     public Map<String, String> properties() {
       YamlPropertiesFactoryBean yaml = new YamlPropertiesFactoryBean();
       yaml.setResources(new ByteArrayResource(applicationYaml().getBytes(StandardCharsets.UTF_8)));
       Properties properties = java.util.Objects.requireNonNull(yaml.getObject());
-      return properties.stringPropertyNames().stream()
-          .collect(Collectors.toMap(name -> name, properties::getProperty));
+      return properties.entrySet().stream()
+          .collect(
+              Collectors.toMap(
+                  property -> property.getKey().toString(),
+                  property -> property.getValue().toString()));
     }
 
     private String applicationYaml() {

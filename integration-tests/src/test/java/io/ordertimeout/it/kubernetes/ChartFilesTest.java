@@ -91,13 +91,13 @@ class ChartFilesTest {
         }
       }
     }
-    JsonNode spring = objects.configuration().path("spring");
-    assertThat(spring.at("/kafka/bootstrap-servers").asString())
+    Map<String, String> properties = objects.properties();
+    assertThat(properties.get("spring.kafka.bootstrap-servers"))
         .isEqualTo(address(objects, "trial-kafka"));
     assertThat(Chart.environment(container(objects, "trial-kafka")))
         .containsEntry(
             "KAFKA_ADVERTISED_LISTENERS", "CLIENTS://" + address(objects, "trial-kafka"));
-    assertThat(spring.at("/datasource/url").asString())
+    assertThat(properties.get("spring.datasource.url"))
         .isEqualTo(
             "jdbc:postgresql://%s/%s",
             address(objects, "trial-postgres"),

@@ -35,9 +35,29 @@ class ChartObjectsTest {
           Map.of("dashboards.enabled", true),
           Map.of("ingress.enabled", true, "ingress.host", "orders.example.com"),
           Map.of("ingress.enabled", true, "ingress.host", "example.com", "ingress.path", "/orders"),
-          Map.of("keda.enabled", true),
+          Map.of(
+              "ingress.enabled", true,
+              "ingress.host", "example.com",
+              "ingress.extraHosts[0]", "example.org",
+              "ingress.tlsSecret", "certificate"),
+          Map.of(
+              "httpRoute.enabled", true,
+              "httpRoute.parentRefs[0].name", "gateway",
+              "httpRoute.path", "/orders",
+              "ingress.path", "/orders"),
+          Map.of("serviceAccount.create", true, "serviceAccount.annotations.role", "orders"),
+          Map.of("fullnameOverride", "deadlines"),
+          Map.of(
+              "extraEnvFrom[0].secretRef.name", "more",
+              "initContainers[0].name", "drivers",
+              "initContainers[0].image", "drivers",
+              "extraContainers[0].name", "sidecar",
+              "extraContainers[0].image", "sidecar"),
+          Map.of("keda.enabled", true, "keda.prometheusUrl", "http://prometheus:9090"),
           Map.of("strimzi.topics.enabled", true, "strimzi.cluster", "shop"),
           Map.of("strimzi.user.enabled", true, "strimzi.cluster", "shop"),
+          Map.of("strimzi.namespace", "kafka"),
+          Map.of("strimzi.apiVersion", "v1beta2"),
           Map.of("podDisruptionBudget.enabled", false),
           Map.of("topologySpread", false),
           Map.of("kafka.tls.enabled", true, "kafka.tls.caSecret", "ca"),
@@ -60,9 +80,12 @@ class ChartObjectsTest {
       for (Map<String, Object> other : FLAGS) {
         Map<String, Object> both = new HashMap<>(flag);
         both.putAll(other);
+        // The service has one path, whichever way leads to it.
+        both.computeIfPresent("httpRoute.path", (key, path) -> both.get("ingress.path"));
         combinations.add(both);
       }
     }
+    together.put("httpRoute.path", together.getOrDefault("ingress.path", "/"));
     combinations.add(together);
     return Stream.concat(examples, combinations.stream().distinct().map(Chart::render));
   }
@@ -142,6 +165,18 @@ class ChartObjectsTest {
                     .isEqualTo("order-timeout");
               });
     }
+    String account = objects.pod().at("/spec/serviceAccountName").asString();
+    assertThat(account).isNotEmpty();
+    assertThat(objects.of("ServiceAccount")).extracting(Chart::name).allMatch(account::equals);
+    for (JsonNode route : objects.of("HTTPRoute")) {
+      JsonNode backend = route.at("/spec/rules/0/backendRefs/0");
+      assertThat(objects.of("Service"))
+          .filteredOn(service -> Chart.name(service).equals(backend.path("name").asString()))
+          .singleElement()
+          .satisfies(
+              service ->
+                  assertThat(service.at("/spec/ports/0/port")).isEqualTo(backend.path("port")));
+    }
     for (JsonNode ingress : objects.of("Ingress")) {
       JsonNode backend = ingress.at("/spec/rules/0/http/paths/0/backend/service");
       assertThat(objects.of("Service"))
@@ -177,7 +212,7 @@ class ChartObjectsTest {
       }
     }
     // Every path in the configuration is below a mount.
-    for (String path : paths(objects.configuration().toString())) {
+    for (String path : paths(String.join("\"", objects.properties().values()))) {
       assertThat(mounts.keySet()).as(path).anyMatch(path::startsWith);
     }
     Map<String, String> environment = Chart.environment(objects.container());

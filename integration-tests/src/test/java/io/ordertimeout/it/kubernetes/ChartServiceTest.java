@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ordertimeout.it.kubernetes.Chart.Objects;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.context.properties.bind.Bindable;
@@ -19,9 +20,9 @@ class ChartServiceTest {
   void aRestartedContainerKeepsItsNameInTheGroupAndAStoppedInstanceLeavesIt() {
     Objects objects = Chart.render(Map.of());
 
-    JsonNode intake = objects.configuration().at("/order-timeout/intake");
-    assertThat(intake.path("instance-id").asString()).isEqualTo("${POD_NAME}");
-    assertThat(intake.path("leave-on-stop").asBoolean()).isTrue();
+    assertThat(objects.properties())
+        .containsEntry("order-timeout.intake.instance-id", "${POD_NAME}")
+        .containsEntry("order-timeout.intake.leave-on-stop", "true");
     assertThat(Chart.stream(objects.container().path("env")))
         .filteredOn(variable -> variable.path("name").asString().equals("POD_NAME"))
         .singleElement()
@@ -45,18 +46,88 @@ class ChartServiceTest {
 
   @Test
   void theConnectionToKafkaIsAsSecureAsItsSecretsAllow() {
-    assertThat(kafka(Map.of()).isMissingNode()).isTrue();
-    assertThat(kafka(Map.of("kafka.tls.enabled", true)).path("security.protocol").asString())
-        .isEqualTo("SSL");
-    assertThat(kafka(Map.of("kafka.sasl.existingSecret", "u")).path("security.protocol").asString())
-        .isEqualTo("SASL_PLAINTEXT");
-    JsonNode both = kafka(Map.of("kafka.tls.enabled", true, "kafka.sasl.existingSecret", "u"));
-    assertThat(both.path("security.protocol").asString()).isEqualTo("SASL_SSL");
-    assertThat(both.path("sasl.mechanism").asString()).isEqualTo("SCRAM-SHA-512");
+    String protocol = "spring.kafka.properties.security.protocol";
+
+    assertThat(Chart.render(Map.of()).properties()).doesNotContainKey(protocol);
+    assertThat(Chart.render(Map.of("kafka.tls.enabled", true)).properties())
+        .containsEntry(protocol, "SSL");
+    assertThat(Chart.render(Map.of("kafka.sasl.existingSecret", "u")).properties())
+        .containsEntry(protocol, "SASL_PLAINTEXT");
+    assertThat(
+            Chart.render(Map.of("kafka.tls.enabled", true, "kafka.sasl.existingSecret", "u"))
+                .properties())
+        .containsEntry(protocol, "SASL_SSL")
+        .containsEntry("spring.kafka.properties.sasl.mechanism", "SCRAM-SHA-512");
   }
 
-  private static JsonNode kafka(Map<String, Object> values) {
-    return Chart.render(values).configuration().at("/spring/kafka/properties");
+  @Test
+  void behindAnIngressOrAGatewayClientsAreToldApart() {
+    String strategy = "server.forward-headers-strategy";
+    String proxies = "server.tomcat.remoteip.internal-proxies";
+
+    assertThat(Chart.render(Map.of()).properties()).doesNotContainKeys(strategy, proxies);
+    for (Map<String, Object> entrance :
+        List.<Map<String, Object>>of(
+            Map.of("ingress.enabled", true, "ingress.host", "orders.example.com"),
+            Map.of("httpRoute.enabled", true, "httpRoute.parentRefs[0].name", "gateway"))) {
+      Map<String, Object> values = new HashMap<>(entrance);
+      assertThat(Chart.render(values).properties())
+          .containsEntry(strategy, "native")
+          .hasEntrySatisfying(proxies, ranges -> assertThat(ranges).contains("10.0.0.0/8"));
+      values.put("trustedProxies", "10.1.2.0/24");
+      assertThat(Chart.render(values).properties()).containsEntry(proxies, "10.1.2.0/24");
+    }
+  }
+
+  /** Otherwise, a healthy release would hide another one that is not. */
+  @Test
+  void seriesOfTwoReleasesInOneNamespaceAreToldApart() {
+    for (String release : List.of("order-timeout", "north", "south")) {
+      Objects objects =
+          Chart.renderAs(
+              release,
+              Map.of(
+                  "serviceMonitor.enabled", true,
+                  "keda.enabled", true,
+                  "keda.prometheusUrl", "http://prometheus:9090"));
+      String application = Chart.name(objects.only("StatefulSet"));
+      JsonNode endpoint = objects.only("ServiceMonitor").at("/spec/endpoints/0");
+
+      assertThat(application).startsWith(release);
+      assertThat(objects.properties()).containsEntry("spring.application.name", application);
+      // An instance that cannot be scraped has only the labels of its target.
+      assertThat(endpoint.at("/relabelings/0/targetLabel").asString()).isEqualTo("application");
+      assertThat(endpoint.at("/relabelings/0/replacement").asString()).isEqualTo(application);
+      assertThat(endpoint.path("honorLabels").asBoolean()).isTrue();
+      assertThat(objects.only("ScaledObject").at("/spec/triggers/0/metadata/query").asString())
+          .contains("namespace=\"shop\", application=\"" + application + "\"");
+    }
+  }
+
+  @Test
+  void topicsOutliveTheReleaseAndAreWhereTheirKafkaIs() {
+    Objects objects =
+        Chart.render(
+            Map.of(
+                "strimzi.cluster",
+                "shop",
+                "strimzi.namespace",
+                "kafka",
+                "strimzi.topics.enabled",
+                true,
+                "strimzi.user.enabled",
+                true));
+
+    assertThat(objects.of("KafkaTopic"))
+        .isNotEmpty()
+        .allSatisfy(
+            topic -> {
+              assertThat(topic.path("apiVersion").asString()).isEqualTo("kafka.strimzi.io/v1");
+              assertThat(topic.at("/metadata/annotations/helm.sh~1resource-policy").asString())
+                  .isEqualTo("keep");
+              assertThat(topic.at("/metadata/namespace").asString()).isEqualTo("kafka");
+            });
+    assertThat(objects.only("KafkaUser").at("/metadata/namespace").asString()).isEqualTo("kafka");
   }
 
   @Test
@@ -74,7 +145,7 @@ class ChartServiceTest {
 
   private static void assertServedAt(String contextPath, Map<String, Object> values) {
     Objects objects = Chart.render(values);
-    assertThat(objects.configuration().at("/server/servlet/context-path").asString(""))
+    assertThat(objects.properties().getOrDefault("server.servlet.context-path", ""))
         .isEqualTo(contextPath);
     for (JsonNode ingress : objects.of("Ingress")) {
       assertThat(ingress.at("/spec/rules/0/http/paths/0/path").asString())

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import tools.jackson.databind.JsonNode;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The values of the chart: documented, and refused by name where they cannot work. */
 class ChartValuesTest {
@@ -39,10 +39,64 @@ class ChartValuesTest {
                 intake: {leave-on-stop: false}
             """);
 
-    JsonNode service = objects.configuration().path("order-timeout");
-    assertThat(service.at("/deadline/default-timeout").asString()).isEqualTo("30m");
-    assertThat(service.at("/intake/leave-on-stop").asBoolean(true)).isFalse();
-    assertThat(service.at("/intake/instance-id").asString()).isEqualTo("${POD_NAME}");
+    assertThat(objects.properties())
+        .containsEntry("order-timeout.deadline.default-timeout", "30m")
+        .containsEntry("order-timeout.intake.leave-on-stop", "false")
+        .containsEntry("order-timeout.intake.instance-id", "${POD_NAME}");
+  }
+
+  /** The same in every style that Spring accepts. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        """
+        config:
+          order-timeout:
+            topics: {created: orders, paid: orders, closed: orders, expiring: warnings}
+            intake: {group-id: deadlines, leave-on-stop: false}
+          spring: {kafka: {client-id: shop}}
+        """,
+        """
+        config:
+          order-timeout.topics.created: orders
+          order-timeout.topics: {paid: orders, expiring: warnings}
+          order-timeout:
+            topics.closed: orders
+            intake.group-id: deadlines
+          order-timeout.intake.leave-on-stop: false
+          spring.kafka.client-id: shop
+        """
+      })
+  void theStyleInWhichAPropertyIsWrittenDoesNotMatter(String config) {
+    Objects objects =
+        Chart.render(
+            config
+                + """
+                strimzi:
+                  cluster: shop
+                  topics: {enabled: true}
+                  user: {enabled: true}
+                """);
+
+    assertThat(objects.properties())
+        .containsEntry("order-timeout.intake.leave-on-stop", "false")
+        .containsEntry("order-timeout.topics.closed", "orders")
+        .containsEntry("spring.kafka.client-id", "shop")
+        .containsEntry("spring.kafka.bootstrap-servers", "kafka:9092");
+    assertThat(objects.of("KafkaTopic"))
+        .extracting(topic -> topic.at("/spec/topicName").asString())
+        .containsExactlyInAnyOrder(
+            "orders", "orders.dlt", "order-cancelled", "order-payment-conflict", "warnings");
+    assertThat(
+            Chart.stream(objects.only("KafkaUser").at("/spec/authorization/acls"))
+                .map(acl -> acl.at("/resource/name").asString()))
+        .containsExactlyInAnyOrder(
+            "orders",
+            "orders.dlt",
+            "order-cancelled",
+            "order-payment-conflict",
+            "warnings",
+            "deadlines");
   }
 
   @ParameterizedTest
@@ -54,7 +108,13 @@ class ChartValuesTest {
         "image.pullPolicy | Sometimes | pullPolicy",
         "image.digest | abc | digest",
         "kafka.bootstrapServers | kafka | bootstrapServers",
+        "kafka.bootstrapServers | fd00::1:9092 | bootstrapServers",
+        "kafka.bootstrapServers | [fd00::1] | bootstrapServers",
         "postgres.url | postgres:5432 | url",
+        "postgres.url | jdbc:mysql://mysql/orders | url",
+        "fullnameOverride | My Service | fullnameOverride",
+        "strimzi.apiVersion | v2 | apiVersion",
+        "keda.prometheusUrl | prometheus:9090 | prometheusUrl",
         "postgres.existingSecret | My_Secret | existingSecret",
         "preStopSeconds | 31 | preStopSeconds",
         "serviceMonitor.interval | often | interval",
@@ -77,15 +137,30 @@ class ChartValuesTest {
   @Test
   void whatCannotWorkIsRefusedWithTheValueThatHasToChange() {
     assertRefused(Map.of("postgres.existingSecret", ""), "postgres.existingSecret is required");
+    assertRefused(
+        Map.of("postgres.withoutPassword", true), "postgres.withoutPassword exclude each other");
+    assertRefused(Map.of("keda.enabled", true), "keda.prometheusUrl is required");
+    assertRefused(Map.of("httpRoute.enabled", true), "httpRoute.parentRefs is required");
+    assertRefused(
+        Map.of(
+            "httpRoute.enabled", true,
+            "httpRoute.parentRefs[0].name", "gateway",
+            "ingress.enabled", true,
+            "ingress.host", "example.com",
+            "ingress.path", "/orders"),
+        "httpRoute.path is /, but must be that of ingress.path (/orders)");
     assertRefused(Map.of("postgres.url", ""), "postgres.url is required");
     assertRefused(Map.of("kafka.bootstrapServers", ""), "kafka.bootstrapServers is required");
     assertRefused(
-        Map.of("keda.enabled", true, "instances", 7),
+        Map.of(
+            "keda.enabled", true, "keda.prometheusUrl", "http://prometheus:9090", "instances", 7),
         "keda.maxInstances is 6, but must be at least instances (7)");
     assertRefused(
         Map.of(
             "keda.enabled",
             true,
+            "keda.prometheusUrl",
+            "http://prometheus:9090",
             "keda.maxInstances",
             9,
             "strimzi.topics.enabled",
@@ -96,6 +171,29 @@ class ChartValuesTest {
     assertRefused(Map.of("ingress.enabled", true), "ingress.host is required");
     assertRefused(Map.of("strimzi.user.enabled", true), "strimzi.cluster is required");
     assertRefused(Map.of("kafka.tls.caSecret", "ca"), "kafka.tls.enabled must be true");
+  }
+
+  @Test
+  void addressesAndLogInsOfCommonPlatformsAreAccepted() {
+    Objects objects =
+        Chart.render(
+            """
+            kafka: {bootstrapServers: "[fd00::1]:9092,[fd00::2]:9092"}
+            postgres:
+              url: jdbc:aws-wrapper:postgresql://shop.rds.amazonaws.com/orders
+              existingSecret: ""
+              withoutPassword: true
+            """,
+            Map.of());
+
+    assertThat(objects.properties())
+        .containsEntry("spring.kafka.bootstrap-servers", "[fd00::1]:9092,[fd00::2]:9092")
+        .containsEntry(
+            "spring.datasource.url", "jdbc:aws-wrapper:postgresql://shop.rds.amazonaws.com/orders");
+    assertThat(
+            Chart.stream(objects.container().path("env"))
+                .map(variable -> variable.path("name").asString()))
+        .doesNotContain("SPRING_DATASOURCE_PASSWORD");
   }
 
   private static void assertRefused(Map<String, Object> values, String message) {

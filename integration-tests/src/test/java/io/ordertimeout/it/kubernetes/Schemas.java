@@ -5,15 +5,18 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.introspect.Annotated;
 import com.fasterxml.jackson.databind.introspect.JacksonAnnotationIntrospector;
+import io.fabric8.kubernetes.api.model.gatewayapi.v1.HTTPRoute;
 import io.fabric8.openshift.api.model.monitoring.v1.PrometheusRule;
 import io.fabric8.openshift.api.model.monitoring.v1.ServiceMonitor;
 import io.kubernetes.client.openapi.JSON;
 import io.kubernetes.client.openapi.models.V1ConfigMap;
 import io.kubernetes.client.openapi.models.V1Ingress;
 import io.kubernetes.client.openapi.models.V1NetworkPolicy;
+import io.kubernetes.client.openapi.models.V1Pod;
 import io.kubernetes.client.openapi.models.V1PodDisruptionBudget;
 import io.kubernetes.client.openapi.models.V1Secret;
 import io.kubernetes.client.openapi.models.V1Service;
+import io.kubernetes.client.openapi.models.V1ServiceAccount;
 import io.kubernetes.client.openapi.models.V1StatefulSet;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -25,8 +28,10 @@ final class Schemas {
   private static final Map<String, Class<?>> KUBERNETES =
       Map.of(
           "v1/ConfigMap", V1ConfigMap.class,
+          "v1/Pod", V1Pod.class,
           "v1/Secret", V1Secret.class,
           "v1/Service", V1Service.class,
+          "v1/ServiceAccount", V1ServiceAccount.class,
           "apps/v1/StatefulSet", V1StatefulSet.class,
           "policy/v1/PodDisruptionBudget", V1PodDisruptionBudget.class,
           "networking.k8s.io/v1/NetworkPolicy", V1NetworkPolicy.class,
@@ -38,8 +43,15 @@ final class Schemas {
           ServiceMonitor.class,
           "monitoring.coreos.com/v1/PrometheusRule",
           PrometheusRule.class,
+          "gateway.networking.k8s.io/v1/HTTPRoute",
+          HTTPRoute.class,
+          // The chart renders nothing in which the two versions differ.
+          "kafka.strimzi.io/v1/KafkaTopic",
+          strimzi("topic.KafkaTopic"),
           "kafka.strimzi.io/v1beta2/KafkaTopic",
           strimzi("topic.KafkaTopic"),
+          "kafka.strimzi.io/v1/KafkaUser",
+          strimzi("user.KafkaUser"),
           "kafka.strimzi.io/v1beta2/KafkaUser",
           strimzi("user.KafkaUser"));
 
