@@ -91,13 +91,14 @@ class AccessIT {
   }
 
   @Test
-  void unknownPathsAreRefusedAsWell() {
-    for (String path :
-        List.of("/api/v1/nothing", "/actuator", "/actuator/env", "/h2-console", "/x")) {
-      assertThat(service.http().get(path).status()).as(path).isEqualTo(401);
+  void nothingElseIsServed() {
+    assertThat(service.http().get("/api/v1/nothing").status()).isEqualTo(401);
+    for (String path : List.of("/actuator", "/actuator/env", "/h2-console", "/x")) {
+      assertThat(service.http().get(path).status()).as(path).isEqualTo(404);
+      assertThat(service.http().operator().get(path).status()).as(path).isEqualTo(404);
     }
     for (String path : List.of("/actuator/env", "/actuator/heapdump", "/actuator/loggers")) {
-      assertThat(service.management().get(path).status()).as(path).isIn(401, 404);
+      assertThat(service.management().get(path).status()).as(path).isEqualTo(404);
     }
     // Needs no authentication; 503 while the service is not ready.
     assertThat(service.management().get("/actuator/health").status()).isIn(200, 503);
@@ -174,6 +175,17 @@ class AccessIT {
     assertThat(answer.header("X-Frame-Options")).isEqualTo("DENY");
     assertThat(answer.header("Referrer-Policy")).isEqualTo("no-referrer");
     assertThat(answer.header("Cache-Control")).contains("no-store");
+  }
+
+  @Test
+  void longResponsesAreCompressedForClientsThatCanReadThem() {
+    Http plain = service.http();
+    Http compressed = plain.with("Accept-Encoding", "gzip");
+
+    assertThat(plain.get("/contracts/openapi.json").header("Content-Encoding")).isEmpty();
+    assertThat(compressed.get("/contracts/openapi.json").header("Content-Encoding"))
+        .isEqualTo("gzip");
+    assertThat(compressed.get("/api/v1/session").header("Content-Encoding")).isEmpty();
   }
 
   @Test

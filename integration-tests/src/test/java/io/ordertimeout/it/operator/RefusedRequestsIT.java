@@ -18,6 +18,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -73,7 +74,12 @@ class RefusedRequestsIT {
         .containsExactlyInAnyOrder("state", "dueFrom", "page");
     assertThat(viewer.get("/api/v1/orders/x", "page", "2").response().body())
         .contains("unknown parameter; this request has none");
-    assertThat(errors(viewer.get("/api/v1/orders", "limit", "0"))).containsExactly("limit");
+    for (String limit : List.of("0", "501", "-1")) {
+      Answer refused = viewer.get("/api/v1/orders", "limit", limit);
+      assertThat(errors(refused)).containsExactly("limit");
+      assertThat(refused.json().path("detail").asString())
+          .isEqualTo("limit: must be between 1 and 500");
+    }
     assertThat(errors(viewer.get("/api/v1/orders", "prefix", "a\0b"))).containsExactly("prefix");
     assertThat(errors(viewer.get("/api/v1/order"))).containsExactly("id");
     assertThat(
@@ -144,10 +150,105 @@ class RefusedRequestsIT {
     assertProblem(type.response().body(), type.status(), 415, "unsupported-media-type");
     Answer accept = viewer.with("Accept", "image/png").get("/api/v1/overview");
     assertProblem(accept.response().body(), accept.status(), 406, "not-acceptable");
-    Answer unknown = service.http().get("/nothing");
-    assertProblem(unknown.response().body(), unknown.status(), 401, "not-logged-in");
+    Answer anonymous = service.http().get("/api/v1/overview");
+    assertProblem(anonymous.response().body(), anonymous.status(), 401, "not-logged-in");
     Answer denied = viewer.post("/api/v1/pauses", Map.of());
     assertProblem(denied.response().body(), denied.status(), 403, "not-permitted");
+  }
+
+  @Test
+  void aPathThatDoesNotExistIsNotFoundByAnybody() {
+    for (Http client : List.of(service.http(), viewer, service.http().operator())) {
+      for (String path : List.of("/nothing", "/actuator/env", "/contracts/nothing.json")) {
+        Answer answer = client.get(path);
+        assertProblem(answer.response().body(), answer.status(), 404, "not-found");
+        assertThat(answer.json().path("detail").asString())
+            .isEqualTo("there is nothing at this path");
+      }
+    }
+    Answer ofTheApi = viewer.get("/api/v1/nothing");
+    assertProblem(ofTheApi.response().body(), ofTheApi.status(), 404, "not-found");
+    assertThat(ofTheApi.json().path("detail").asString())
+        .isEqualTo("there is nothing at this path");
+    Answer port = service.management().get("/actuator/env");
+    assertProblem(port.response().body(), port.status(), 404, "not-found");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "Content-Encoding | gzip | application/json",
+        "Content-Encoding | br, identity | application/json",
+        "X | y | application/json;charset=ISO-8859-1",
+        "X | y | application/json;charset=UTF-16",
+        "X | y | application/json;charset=unknown",
+        "X | y | nonsense"
+      })
+  void aBodyThatIsNotPlainUtf8IsRefused(String header, String value, String mediaType) {
+    Answer answer =
+        service
+            .http()
+            .operator()
+            .with(header, value)
+            .postText("/api/v1/pauses", mediaType, "{\"reason\":\"r\"}");
+
+    assertProblem(answer.response().body(), answer.status(), 415, "unsupported-media-type");
+    assertThat(viewer.get("/api/v1/overview").json().path("pauses").isEmpty()).isTrue();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{",
+        "{\"reason\":",
+        "{\"reason\":\"r\"",
+        "[{",
+        "{\"reason\":\"r\"} x",
+        "nul",
+        "null",
+        "[]",
+        "7",
+        "\"text\"",
+        "{\"reason\":{}}",
+        "{\"reason\":[1]}",
+        "{\"endsAt\":{}}",
+        "{\"moveDeadlines\":\"x\"}",
+        "{\"channels\":{}}"
+      })
+  void aWrongBodyIsDescribedInTermsOfTheApi(String body) {
+    Answer answer = service.http().operator().postText("/api/v1/pauses", "application/json", body);
+
+    assertProblem(answer.response().body(), answer.status(), 400, "invalid-request");
+    assertThat(answer.response().body())
+        .doesNotContain("Source", "REDACTED", "java", "JsonToken", "START_", "Jackson")
+        .doesNotContainPattern("[a-z]Request");
+  }
+
+  @Test
+  void whatCanBeReadCanBeAskedForWithoutItsContent() {
+    for (String path :
+        List.of(
+            "/",
+            "/contracts/openapi.json",
+            "/api/v1/session",
+            "/api/v1/overview",
+            "/api/v1/orders",
+            "/api/v1/orders.csv",
+            "/api/v1/live")) {
+      assertThat(viewer.head(path).status()).as(path).isEqualTo(200);
+    }
+    for (String path : List.of("/actuator/prometheus", "/actuator/health", "/actuator/info")) {
+      assertThat(service.management().head(path).status()).as(path).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void monitoringGetsNoCookie() {
+    for (String path :
+        List.of("/actuator/prometheus", "/actuator/health/readiness", "/actuator/nothing")) {
+      assertThat(service.management().get(path).header("Set-Cookie")).as(path).isEmpty();
+    }
   }
 
   @ParameterizedTest
@@ -195,6 +296,7 @@ class RefusedRequestsIT {
   private static void assertProblem(String body, int status, int expected, String type) {
     assertThat(status).as(body).isEqualTo(expected);
     JsonNode problem = JsonMapper.shared().readTree(body);
+    assertThat(problem.path("instance").asString("/")).startsWith("/");
     assertThat(problem.path("type").asString()).isEqualTo("urn:order-timeout:problem:" + type);
     assertThat(problem.path("status").asInt()).isEqualTo(expected);
   }

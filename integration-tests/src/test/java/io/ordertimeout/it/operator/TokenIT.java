@@ -79,6 +79,8 @@ class TokenIT {
             bearer(issuer.forgedToken(OPERATOR)),
             bearer(issuer.expiredToken(OPERATOR)),
             bearer(issuer.foreignToken(OPERATOR)),
+            bearer(issuer.tokenForAnother(OPERATOR)),
+            bearer(issuer.unsignedToken(OPERATOR)),
             bearer("x.y.z"),
             service.http().operator())) {
       assertThat(refused.get("/api/v1/overview").status()).isEqualTo(401);

@@ -110,6 +110,11 @@ public final class Http {
     return send(request(path, parameters).GET());
   }
 
+  /** Sends a HEAD request. */
+  public Answer head(String path) {
+    return send(request(path).method("HEAD", HttpRequest.BodyPublishers.noBody()));
+  }
+
   /**
    * Sends a POST request with a JSON body. The answer 503 says that Postgres or Kafka did not
    * answer in time and that nothing was changed, so the request is repeated for a while.

@@ -3,6 +3,7 @@ package io.ordertimeout.it.support;
 import com.nimbusds.jose.JOSEException;
 import com.nimbusds.jose.crypto.RSASSASigner;
 import com.nimbusds.jose.jwk.gen.RSAKeyGenerator;
+import com.nimbusds.jwt.PlainJWT;
 import com.nimbusds.jwt.SignedJWT;
 import java.net.InetAddress;
 import java.net.URI;
@@ -28,6 +29,7 @@ public final class TokenIssuer implements AutoCloseable {
   private static final Duration VALID = Duration.ofHours(1);
   private static final String ID = "staff";
   private static final String USER = "jane";
+  private static final String AUDIENCE = "order-timeout";
 
   private final MockOAuth2Server server = new MockOAuth2Server(new Refusal());
   private volatile boolean refusing = true;
@@ -50,6 +52,8 @@ public final class TokenIssuer implements AutoCloseable {
     return new String[] {
       "spring.security.oauth2.resourceserver.jwt.issuer-uri",
       uri().toString(),
+      "spring.security.oauth2.resourceserver.jwt.audiences",
+      AUDIENCE,
       "order-timeout.access.roles-claim",
       "realm_access.roles"
     };
@@ -111,10 +115,28 @@ public final class TokenIssuer implements AutoCloseable {
     return token("http://another.example", VALID, roles).serialize();
   }
 
+  /** A token that this issuer has issued for another application. */
+  public String tokenForAnother(String... roles) {
+    return token(uri().toString(), "another", VALID, roles).serialize();
+  }
+
+  /** A token that claims this issuer and needs no signature. */
+  public String unsignedToken(String... roles) {
+    try {
+      return new PlainJWT(token(uri().toString(), VALID, roles).getJWTClaimsSet()).serialize();
+    } catch (ParseException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
   private SignedJWT token(String issuer, Duration validity, String... roles) {
+    return token(issuer, AUDIENCE, validity, roles);
+  }
+
+  private SignedJWT token(String issuer, String audience, Duration validity, String... roles) {
     Map<String, Object> claims = rolesClaim(roles);
     claims.put("iss", issuer);
-    return server.issueToken(ID, USER, "order-timeout", claims, validity.toSeconds());
+    return server.issueToken(ID, USER, audience, claims, validity.toSeconds());
   }
 
   private static Map<String, Object> rolesClaim(String... roles) {

@@ -1,6 +1,8 @@
 package io.ordertimeout.orders.access;
 
 import static org.springframework.http.HttpMethod.GET;
+import static org.springframework.http.HttpMethod.HEAD;
+import static org.springframework.security.web.servlet.util.matcher.PathPatternRequestMatcher.withDefaults;
 
 import com.github.benmanes.caffeine.cache.Ticker;
 import io.ordertimeout.orders.OrderTimeoutProperties;
@@ -10,16 +12,21 @@ import io.ordertimeout.orders.access.session.SharedSessions;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletResponse;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.security.oauth2.client.autoconfigure.OAuth2ClientProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.security.access.hierarchicalroles.RoleHierarchy;
 import org.springframework.security.access.hierarchicalroles.RoleHierarchyImpl;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.config.annotation.web.configurers.CsrfConfigurer;
 import org.springframework.security.config.annotation.web.configurers.RequestCacheConfigurer;
+import org.springframework.security.config.http.SessionCreationPolicy;
 import org.springframework.security.crypto.factory.PasswordEncoderFactories;
 import org.springframework.security.oauth2.client.registration.ClientRegistrationRepository;
 import org.springframework.security.oauth2.jwt.JwtDecoder;
@@ -32,6 +39,8 @@ import org.springframework.security.web.context.SecurityContextHolderFilter;
 import org.springframework.security.web.csrf.CsrfFilter;
 import org.springframework.security.web.firewall.RequestRejectedHandler;
 import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWriter.ReferrerPolicy;
+import org.springframework.security.web.util.matcher.OrRequestMatcher;
+import org.springframework.security.web.util.matcher.RequestMatcher;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -74,23 +83,20 @@ class AccessConfiguration {
                     .dispatcherTypeMatchers(DispatcherType.ERROR, DispatcherType.ASYNC)
                     .permitAll()
                     .requestMatchers(
-                        GET, "/", "/index.html", "/console/**", "/webjars/**", "/api/v1/session")
+                        reading(
+                            "/",
+                            "/index.html",
+                            "/console/**",
+                            "/webjars/**",
+                            "/contracts/*",
+                            "/api/v1/session"))
                     .permitAll()
-                    .requestMatchers(GET, "/contracts/*")
-                    .permitAll()
-                    .requestMatchers(
-                        GET,
-                        "/actuator/health",
-                        "/actuator/health/**",
-                        "/actuator/info",
-                        "/actuator/prometheus")
-                    .permitAll()
-                    .requestMatchers(GET, "/api/v1/**")
+                    .requestMatchers(reading("/api/v1/**"))
                     .hasRole(Role.VIEWER.name())
                     .requestMatchers("/api/v1/**")
                     .hasRole(Role.OPERATOR.name())
                     .anyRequest()
-                    .denyAll())
+                    .access((user, path) -> SecurityProblemHandler.denyUnknown(path.getRequest())))
         .csrf(
             csrf ->
                 csrf.spa()
@@ -183,11 +189,53 @@ class AccessConfiguration {
     return http.build();
   }
 
+  /**
+   * Health and metrics are for everybody who can reach their port, and know neither users nor
+   * sessions.
+   */
+  @Bean
+  @Order(Ordered.HIGHEST_PRECEDENCE)
+  SecurityFilterChain monitoring(HttpSecurity http, SecurityProblemHandler problems)
+      throws Exception {
+    return http.securityMatcher("/actuator/**")
+        .authorizeHttpRequests(
+            requests ->
+                requests
+                    .dispatcherTypeMatchers(DispatcherType.ERROR, DispatcherType.ASYNC)
+                    .permitAll()
+                    .requestMatchers(
+                        reading(
+                            "/actuator/health",
+                            "/actuator/health/**",
+                            "/actuator/info",
+                            "/actuator/prometheus"))
+                    .permitAll()
+                    .anyRequest()
+                    .access((user, path) -> SecurityProblemHandler.denyUnknown(path.getRequest())))
+        .csrf(CsrfConfigurer::disable)
+        .sessionManagement(
+            management -> management.sessionCreationPolicy(SessionCreationPolicy.STATELESS))
+        .requestCache(RequestCacheConfigurer::disable)
+        .exceptionHandling(
+            handling -> handling.authenticationEntryPoint(problems).accessDeniedHandler(problems))
+        .build();
+  }
+
+  /** Matches requests that read one of these paths. */
+  private static RequestMatcher reading(String... paths) {
+    return new OrRequestMatcher(
+        Stream.of(paths)
+            .flatMap(
+                path -> Stream.of(GET, HEAD).map(method -> withDefaults().matcher(method, path)))
+            .toArray(RequestMatcher[]::new));
+  }
+
   /** Responds to requests whose path the firewall of Spring Security rejects. */
   @Bean
   static RequestRejectedHandler rejectedRequests(SecurityProblemHandler problems) {
     return (request, response, rejected) ->
-        problems.write(response, HttpStatus.BAD_REQUEST, String.valueOf(rejected.getMessage()));
+        problems.write(
+            request, response, HttpStatus.BAD_REQUEST, String.valueOf(rejected.getMessage()));
   }
 
   @Bean

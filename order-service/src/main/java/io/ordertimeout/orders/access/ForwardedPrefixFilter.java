@@ -44,6 +44,7 @@ final class ForwardedPrefixFilter extends OncePerRequestFilter {
     String prefix = isForwarded(request) ? prefix(request) : "";
     if (!PATH.matcher(prefix).matches()) {
       problems.write(
+          request,
           response,
           HttpStatus.BAD_REQUEST,
           HEADER + " of the proxy is not a path: " + String.join(", ", headers(request)));

@@ -32,6 +32,7 @@ final class MalformedQueryFilter extends OncePerRequestFilter {
         request.getParameterMap();
       } catch (InvalidParameterException e) {
         problems.write(
+            request,
             response,
             HttpStatus.BAD_REQUEST,
             "the query cannot be decoded: " + request.getQueryString());

@@ -42,7 +42,8 @@ public final class MalformedRequestValve extends ErrorReportValve {
             status,
             status.is4xxClientError()
                 ? "the request is malformed, or its path has characters that are not permitted"
-                : "the request failed unexpectedly");
+                : "the request failed unexpectedly",
+            request.getRequestURI());
     try {
       response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
       response.setCharacterEncoding(StandardCharsets.UTF_8);

@@ -8,6 +8,7 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
@@ -64,13 +65,21 @@ final class RequestBodyFilter extends OncePerRequestFilter {
       readForm(request, response, chain);
     } else if (isAnonymous(request)) {
       refuse(
+          request,
           response,
           HttpStatus.UNAUTHORIZED,
           "log in first, as an operator; a browser must also send the CSRF token of its session");
+    } else if (!isPlainUtf8(request)) {
+      refuse(
+          request,
+          response,
+          HttpStatus.UNSUPPORTED_MEDIA_TYPE,
+          "send the body as it is, without Content-Encoding, and in UTF-8");
     } else if (isForm(request)) {
-      refuse(response, HttpStatus.UNSUPPORTED_MEDIA_TYPE, "send JSON instead of a form");
+      refuse(request, response, HttpStatus.UNSUPPORTED_MEDIA_TYPE, "send JSON instead of a form");
     } else if (request.getContentLengthLong() > settings.maxBodySize().toBytes()) {
       refuse(
+          request,
           response,
           HttpStatus.CONTENT_TOO_LARGE,
           "the body exceeds the maximum of " + settings.maxBodySize().toBytes() + " bytes");
@@ -91,6 +100,20 @@ final class RequestBodyFilter extends OncePerRequestFilter {
         && SecurityContextHolder.getContext().getAuthentication() == null;
   }
 
+  private static boolean isPlainUtf8(HttpServletRequest request) {
+    String encoding = request.getHeader(HttpHeaders.CONTENT_ENCODING);
+    if (encoding != null && !encoding.equalsIgnoreCase("identity")) {
+      return false;
+    }
+    try {
+      String type = request.getContentType();
+      Charset charset = type == null ? null : MediaType.parseMediaType(type).getCharset();
+      return charset == null || charset.equals(StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException e) {
+      return false;
+    }
+  }
+
   private static boolean isForm(HttpServletRequest request) {
     try {
       MediaType type = MediaType.parseMediaType(String.valueOf(request.getContentType()));
@@ -105,6 +128,7 @@ final class RequestBodyFilter extends OncePerRequestFilter {
       throws ServletException, IOException {
     if (request.getHeader(CSRF_HEADER) == null) {
       refuse(
+          request,
           response,
           HttpStatus.UNAUTHORIZED,
           "the log-in lacks the header "
@@ -114,6 +138,7 @@ final class RequestBodyFilter extends OncePerRequestFilter {
     }
     if (!isForm(request) || request.getContentLengthLong() > MAX_FORM_BYTES) {
       refuse(
+          request,
           response,
           HttpStatus.BAD_REQUEST,
           "send the fields username and password as a short form");
@@ -127,7 +152,7 @@ final class RequestBodyFilter extends OncePerRequestFilter {
     try {
       form = new FormRequest(request, new String(body, StandardCharsets.UTF_8));
     } catch (IllegalArgumentException e) {
-      refuse(response, HttpStatus.BAD_REQUEST, String.valueOf(e.getMessage()));
+      refuse(request, response, HttpStatus.BAD_REQUEST, String.valueOf(e.getMessage()));
       return;
     }
     chain.doFilter(form, response);
@@ -138,12 +163,16 @@ final class RequestBodyFilter extends OncePerRequestFilter {
     String address = ClientAddress.group(request.getRemoteAddr());
     if (!formsByAddress.tryAcquire(address)) {
       refuse(
-          response, HttpStatus.TOO_MANY_REQUESTS, "too many log-ins at the same time; try again");
+          request,
+          response,
+          HttpStatus.TOO_MANY_REQUESTS,
+          "too many log-ins at the same time; try again");
       return null;
     }
     try {
       if (!forms.tryAcquire()) {
         refuse(
+            request,
             response,
             HttpStatus.SERVICE_UNAVAILABLE,
             "too many log-ins at the same time; try again");
@@ -154,7 +183,7 @@ final class RequestBodyFilter extends OncePerRequestFilter {
             .getInputStream()
             .readAllBytes();
       } catch (BoundedBody.LimitExceededException e) {
-        refuse(response, e.status(), e.getMessage());
+        refuse(request, response, e.status(), e.getMessage());
         return null;
       } finally {
         forms.release();
@@ -165,9 +194,10 @@ final class RequestBodyFilter extends OncePerRequestFilter {
   }
 
   /** Refuses a request whose body was not read, or not completely. */
-  private void refuse(HttpServletResponse response, HttpStatus status, String detail)
+  private void refuse(
+      HttpServletRequest request, HttpServletResponse response, HttpStatus status, String detail)
       throws IOException {
     response.setHeader(HttpHeaders.CONNECTION, "close");
-    problems.write(response, status, detail);
+    problems.write(request, response, status, detail);
   }
 }

@@ -14,6 +14,7 @@ import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 import org.springframework.security.access.AccessDeniedException;
 import org.springframework.security.authentication.InsufficientAuthenticationException;
+import org.springframework.security.authorization.AuthorizationDecision;
 import org.springframework.security.core.AuthenticationException;
 import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.security.web.AuthenticationEntryPoint;
@@ -37,6 +38,8 @@ class SecurityProblemHandler
   /** After which time a request may succeed that Postgres has not answered. */
   private static final Duration OUTAGE = Duration.ofSeconds(5);
 
+  private static final String UNKNOWN = SecurityProblemHandler.class.getName() + ".unknown";
+
   private final JsonMapper json;
 
   SecurityProblemHandler(JsonMapper json) {
@@ -47,10 +50,11 @@ class SecurityProblemHandler
   public void commence(
       HttpServletRequest request, HttpServletResponse response, AuthenticationException failure)
       throws IOException {
-    if (isRefused(failure, response)) {
+    if (isUnknown(request, response) || isRefused(request, failure, response)) {
       return;
     }
     write(
+        request,
         response,
         HttpStatus.UNAUTHORIZED,
         failure instanceof InsufficientAuthenticationException
@@ -62,18 +66,36 @@ class SecurityProblemHandler
   public void onAuthenticationFailure(
       HttpServletRequest request, HttpServletResponse response, AuthenticationException failure)
       throws IOException {
-    if (!isRefused(failure, response)) {
-      write(response, HttpStatus.UNAUTHORIZED, "wrong user name or password");
+    if (!isRefused(request, failure, response)) {
+      write(request, response, HttpStatus.UNAUTHORIZED, "wrong user name or password");
     }
   }
 
-  private boolean isRefused(AuthenticationException failure, HttpServletResponse response)
+  /**
+   * Denies access to a path that the service does not have: it is answered as such to everybody.
+   */
+  static AuthorizationDecision denyUnknown(HttpServletRequest request) {
+    request.setAttribute(UNKNOWN, true);
+    return new AuthorizationDecision(false);
+  }
+
+  private boolean isUnknown(HttpServletRequest request, HttpServletResponse response)
+      throws IOException {
+    boolean isUnknown = request.getAttribute(UNKNOWN) != null;
+    if (isUnknown) {
+      write(request, response, HttpStatus.NOT_FOUND, Problems.NOTHING_HERE);
+    }
+    return isUnknown;
+  }
+
+  private boolean isRefused(
+      HttpServletRequest request, AuthenticationException failure, HttpServletResponse response)
       throws IOException {
     if (failure instanceof RefusedLogInException refused) {
-      refuse(response, refused.status(), refused.retryAfter(), failure);
+      refuse(request, response, refused.status(), refused.retryAfter(), failure);
     } else if (failure instanceof SessionsUnavailableException) {
       log.warn("A request was refused: {}", String.valueOf(failure.getCause()));
-      refuse(response, HttpStatus.SERVICE_UNAVAILABLE, OUTAGE, failure);
+      refuse(request, response, HttpStatus.SERVICE_UNAVAILABLE, OUTAGE, failure);
     } else {
       return false;
     }
@@ -81,6 +103,7 @@ class SecurityProblemHandler
   }
 
   private void refuse(
+      HttpServletRequest request,
       HttpServletResponse response,
       HttpStatus status,
       Duration retryAfter,
@@ -88,30 +111,37 @@ class SecurityProblemHandler
       throws IOException {
     long seconds = Math.max(1, retryAfter.toSeconds());
     response.setHeader(HttpHeaders.RETRY_AFTER, Long.toString(seconds));
-    write(response, status, String.valueOf(failure.getMessage()));
+    write(request, response, status, String.valueOf(failure.getMessage()));
   }
 
   @Override
   public void handle(
       HttpServletRequest request, HttpServletResponse response, AccessDeniedException denied)
       throws IOException {
+    if (isUnknown(request, response)) {
+      return;
+    }
     if (!(denied instanceof CsrfException)) {
-      write(response, HttpStatus.FORBIDDEN, "your role does not permit this");
+      write(request, response, HttpStatus.FORBIDDEN, "your role does not permit this");
     } else if (SecurityContextHolder.getContext().getAuthentication() == null) {
       write(
+          request,
           response,
           HttpStatus.UNAUTHORIZED,
           "log in first, as an operator; a browser must also send the CSRF token of its session");
     } else {
       write(
+          request,
           response,
           HttpStatus.FORBIDDEN,
           "the request lacks the CSRF token of its session; reload the page");
     }
   }
 
-  void write(HttpServletResponse response, HttpStatus status, String detail) throws IOException {
-    ProblemDetail problem = Problems.of(status, detail);
+  void write(
+      HttpServletRequest request, HttpServletResponse response, HttpStatus status, String detail)
+      throws IOException {
+    ProblemDetail problem = Problems.of(status, detail, request.getRequestURI());
     response.setStatus(status.value());
     response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
     json.writeValue(response.getOutputStream(), problem);

@@ -7,7 +7,10 @@ import io.ordertimeout.orders.operator.InvalidRequestException;
 import io.ordertimeout.orders.operator.InvalidRequestException.FieldError;
 import io.ordertimeout.orders.operator.UnknownSubjectException;
 import io.ordertimeout.orders.platform.avro.SchemaRegistryUnavailableException;
+import io.ordertimeout.orders.platform.values.InvalidJson;
 import io.ordertimeout.orders.suspension.SuspensionNotPlacedException;
+import jakarta.validation.constraints.Max;
+import jakarta.validation.constraints.Min;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -21,6 +24,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.TypeMismatchException;
 import org.springframework.context.MessageSourceResolvable;
+import org.springframework.core.MethodParameter;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
 import org.springframework.http.HttpHeaders;
@@ -42,6 +46,7 @@ import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.context.request.WebRequest;
 import org.springframework.web.method.annotation.HandlerMethodValidationException;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
+import org.springframework.web.servlet.resource.NoResourceFoundException;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.TokenStreamContext;
@@ -135,7 +140,7 @@ class ApiExceptionHandler extends ResponseEntityExceptionHandler {
             e,
             List.of(
                 new FieldError(
-                    place(invalid), "is not valid JSON: " + invalid.getOriginalMessage())),
+                    place(invalid), "is not valid JSON: " + InvalidJson.problem(invalid))),
             headers,
             request);
       }
@@ -220,7 +225,9 @@ class ApiExceptionHandler extends ResponseEntityExceptionHandler {
         String name = String.valueOf(result.getMethodParameter().getParameterName());
         result
             .getResolvableErrors()
-            .forEach(error -> errors.add(new FieldError(name, message(error))));
+            .forEach(
+                error ->
+                    errors.add(new FieldError(name, message(result.getMethodParameter(), error))));
       }
     }
     return invalid(e, errors, headers, request);
@@ -231,6 +238,14 @@ class ApiExceptionHandler extends ResponseEntityExceptionHandler {
         .map(error -> new FieldError(error.getField(), message(error)))
         .sorted(Comparator.comparing(FieldError::field))
         .toList();
+  }
+
+  private static String message(MethodParameter parameter, MessageSourceResolvable error) {
+    Min min = parameter.getParameterAnnotation(Min.class);
+    Max max = parameter.getParameterAnnotation(Max.class);
+    return min == null || max == null
+        ? message(error)
+        : "must be between %d and %d".formatted(min.value(), max.value());
   }
 
   private static String message(MessageSourceResolvable error) {
@@ -259,6 +274,13 @@ class ApiExceptionHandler extends ResponseEntityExceptionHandler {
       WebRequest request) {
     return invalid(
         e, List.of(new FieldError(e.getParameterName(), "is missing")), headers, request);
+  }
+
+  @Override
+  protected @Nullable ResponseEntity<Object> handleNoResourceFoundException(
+      NoResourceFoundException e, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
+    return handleExceptionInternal(
+        e, Problems.of(status, Problems.NOTHING_HERE), headers, status, request);
   }
 
   private @Nullable ResponseEntity<Object> invalid(

@@ -20,6 +20,13 @@ class ErrorPage implements ErrorController {
       HttpStatus resolved = HttpStatus.resolve(code);
       status = resolved == null ? HttpStatus.INTERNAL_SERVER_ERROR : resolved;
     }
-    return ResponseEntity.of(Problems.of(status, status.getReasonPhrase())).build();
+    return ResponseEntity.of(
+            Problems.of(
+                status,
+                status == HttpStatus.NOT_FOUND ? Problems.NOTHING_HERE : status.getReasonPhrase(),
+                request.getAttribute(RequestDispatcher.ERROR_REQUEST_URI) instanceof String path
+                    ? path
+                    : request.getRequestURI()))
+        .build();
   }
 }

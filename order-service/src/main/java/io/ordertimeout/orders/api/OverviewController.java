@@ -3,6 +3,8 @@ package io.ordertimeout.orders.api;
 import io.ordertimeout.orders.operator.status.Overview;
 import jakarta.servlet.http.HttpServletRequest;
 import java.security.Principal;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpMethod;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -37,7 +39,10 @@ class OverviewController {
 
   /** Streams the overview every second, as server-sent events named {@code overview}. */
   @GetMapping("/live")
-  SseEmitter live(Principal user, HttpServletRequest request) {
+  @Nullable SseEmitter live(Principal user, HttpServletRequest request) {
+    if (request.getMethod().equals(HttpMethod.HEAD.name())) {
+      return null; // Nobody would receive a stream.
+    }
     return live.subscribe(user.getName(), request.getRemoteAddr());
   }
 }

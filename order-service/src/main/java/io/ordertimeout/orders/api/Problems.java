@@ -2,6 +2,7 @@ package io.ordertimeout.orders.api;
 
 import io.ordertimeout.orders.operator.InvalidRequestException.FieldError;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +15,9 @@ public final class Problems {
 
   /** The field of an error of a body as a whole. */
   static final String BODY = "body";
+
+  /** What a request for a path that the service does not have is answered. */
+  public static final String NOTHING_HERE = "there is nothing at this path";
 
   private static final String PREFIX = "urn:order-timeout:problem:";
 
@@ -39,6 +43,20 @@ public final class Problems {
     ProblemDetail problem = ProblemDetail.forStatus(status);
     problem.setDetail(detail);
     problem.setType(type(status));
+    return problem;
+  }
+
+  /** Creates the details of a problem with the request to a path; null if the path is unknown. */
+  public static ProblemDetail of(
+      HttpStatusCode status, @Nullable String detail, @Nullable String path) {
+    ProblemDetail problem = of(status, detail);
+    if (path != null) {
+      try {
+        problem.setInstance(new URI(path));
+      } catch (URISyntaxException e) {
+        // It is part of the detail, if of anything.
+      }
+    }
     return problem;
   }
 

@@ -1,5 +1,6 @@
 package io.ordertimeout.orders.intake.decoding;
 
+import io.ordertimeout.orders.platform.values.InvalidJson;
 import io.ordertimeout.orders.platform.values.StatedDecimal;
 import java.math.BigDecimal;
 import java.math.BigInteger;
@@ -57,7 +58,7 @@ final class JsonTree {
       }
       return tree;
     } catch (JacksonException e) {
-      throw new UnusableRecordException("the value is not JSON: " + e.getOriginalMessage());
+      throw new UnusableRecordException("the value is not JSON: " + InvalidJson.problem(e));
     }
   }
 

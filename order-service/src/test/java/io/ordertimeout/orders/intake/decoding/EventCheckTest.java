@@ -64,6 +64,13 @@ class EventCheckTest {
   }
 
   @Test
+  void aTruncatedValueIsDescribedWithoutWhatTheParserSaysOfItself() {
+    assertThat(check("order-paid", "o", "{\"orderId\":\"o\"").fault())
+        .contains("not JSON: Unexpected end-of-input")
+        .doesNotContain("Source", "REDACTED");
+  }
+
+  @Test
   void refusesOtherTopicsByName() {
     assertThatThrownBy(() -> check("orders", "o", "{}"))
         .hasMessage(
