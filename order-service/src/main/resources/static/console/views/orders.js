@@ -3,7 +3,7 @@ import { badge, clipped, emptyState, errorState, h, loading, render, table, view
 import { openChangeDialog, operatorButton } from '../dialog.js';
 import { selectField, textField, timeField } from '../fields.js';
 import {
-  formatMoney, formatNumber, formatTime, formatUtc, fromLocalInput, pluralize, timeElement,
+  formatDuration, formatMoney, formatNumber, formatTime, formatUtc, fromLocalInput, pluralize, timeElement,
 } from '../format.js';
 import { viewHref } from '../urls.js';
 import { ORDER_STATE_LABELS, orderLink, orderStateBadge } from './labels.js';
@@ -12,7 +12,10 @@ import { bulkBar, resultNotice, Selection, selectionCell } from './selection.js'
 /** The value of the URL parameter "state" for orders in any state. */
 const ANY_STATE = 'ANY';
 
-const CRITERIA = ['dueFrom', 'dueTo', 'overdue', 'prefix', 'channel', 'currency', 'amountFrom', 'amountTo'];
+const CRITERIA = [
+  'dueFrom', 'dueTo', 'overdue', 'prefix', 'channel', 'currency', 'amountFrom', 'amountTo', 'lateByMillis',
+];
+const LATENESSES = [['', 'any'], ['250', '250 ms'], ['1000', '1 s'], ['10000', '10 s'], ['60000', '1 min'], ['600000', '10 min']];
 const PAGE_SIZES = ['50', '100', '500'];
 const SORTS = [
   ['deadline', 'Deadline, earliest first'],
@@ -77,6 +80,7 @@ export function ordersView(parameters, page) {
       value: query.channel, maxlength: '1000', spellcheck: 'false', autocapitalize: 'none',
     }),
     amountFields(query),
+    latenessField(query.lateByMillis),
     timeField('Deadline from', 'dueFrom', validInstant(query.dueFrom)),
     timeField('Deadline before', 'dueTo', validInstant(query.dueTo)),
     h('div', { class: 'buttons' },
@@ -228,6 +232,21 @@ function choice(label, options, value, onChange) {
   return selectField(label, options, value, { on: { change: (event) => onChange(event.target.value) } });
 }
 
+function latenessField(millis) {
+  const isListed = LATENESSES.some(([value]) => value === (millis ?? ''));
+  const field = selectField(
+    'Cancelled late by at least', isListed ? LATENESSES : [...LATENESSES, [millis, `${millis} ms`]], millis ?? '',
+    { name: 'lateByMillis' });
+  field.className = 'field';
+  return field;
+}
+
+// The time from the deadline to the decision of an order that was not paid in time.
+function decidedAfter({ state, deadline, decidedAt }) {
+  const millis = new Date(decidedAt).getTime() - new Date(deadline).getTime();
+  return state === 'CANCELLED' && deadline && millis >= 0 ? formatDuration(millis) : '–';
+}
+
 function amountFields({ amountFrom, amountTo, currency }) {
   const number = (name, label, value) => h('input', {
     type: 'text', inputmode: 'decimal', name, value, 'aria-label': label, placeholder: label.toLowerCase(),
@@ -250,6 +269,7 @@ function amountFields({ amountFrom, amountTo, currency }) {
 
 function orderTable(orders, selection, sortedBy) {
   const isSelectable = session.operator;
+  const isAnyCancelled = orders.some(({ state }) => state === 'CANCELLED');
   const sortable = (text, name) => {
     const { link, arrow, ...attributes } = sortedBy(name);
     return { text, content: h('a', { href: link }, text, h('span', { 'aria-hidden': 'true' }, arrow)), ...attributes };
@@ -261,6 +281,7 @@ function orderTable(orders, selection, sortedBy) {
       sortable('Order', 'id'),
       'State',
       sortable('Deadline', 'deadline'),
+      ...(isAnyCancelled ? [{ text: 'Decided after', class: 'number optional' }] : []),
       { text: 'Amount', class: 'number' },
       { text: 'Channel', class: 'optional' },
       { text: 'Shard', class: 'number optional' },
@@ -273,6 +294,7 @@ function orderTable(orders, selection, sortedBy) {
         h('th', { scope: 'row' }, orderLink(order.orderId)),
         h('td', {}, orderStateBadge(order.state)),
         h('td', {}, order.deadline ? timeElement(order.deadline) : '–'),
+        isAnyCancelled && h('td', { class: 'number optional' }, decidedAfter(order)),
         h('td', { class: 'number' }, order.amount ? formatMoney(order.amount.value, order.amount.currency) : '–'),
         h('td', { class: 'optional' }, order.channel ? clipped(order.channel) : '–'),
         h('td', { class: 'number optional' }, order.shard),

@@ -107,7 +107,10 @@ export function overviewView(parameters, page) {
       minutes,
       [lastHour.map(({ lateP50Millis }) => lateP50Millis), lastHour.map(({ lateP99Millis }) => lateP99Millis)],
       latest
-        ? ['p99 ', h('strong', {}, formatLateness(latest.lateP99Millis)), ` at ${formatMinute(latest.minute)}`]
+        ? [
+          'p99 ', h('strong', {}, formatLateness(latest.lateP99Millis)), ` at ${formatMinute(latest.minute)}, `,
+          viewLink('orders', { state: 'CANCELLED', lateByMillis: '1000', sort: '-deadline' }, 'late orders'),
+        ]
         : 'No cancellations',
     );
   }

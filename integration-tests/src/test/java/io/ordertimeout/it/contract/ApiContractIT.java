@@ -184,6 +184,7 @@ class ApiContractIT {
             "EUR",
             BigDecimal.TEN,
             BigDecimal.valueOf(20),
+            null,
             "-id",
             null);
     assertThat(csv.lines().skip(1).map(line -> line.replaceFirst(",.*", "")))
@@ -202,6 +203,7 @@ class ApiContractIT {
         "EUR",
         BigDecimal.TEN,
         BigDecimal.valueOf(20),
+        null,
         "id",
         true,
         after,
@@ -440,7 +442,8 @@ class ApiContractIT {
         problem(
             () ->
                 api.getOrders(
-                    null, null, null, null, null, null, null, null, null, "amount", null, null, 0));
+                    null, null, null, null, null, null, null, null, null, null, "amount", null,
+                    null, 0));
     assertThat(invalid.getType()).hasToString(type("invalid-request"));
     assertThat(invalid.getErrors())
         .extracting(ProblemErrorsInner::getField)

@@ -38,6 +38,8 @@ class AlertsTest {
           "Close the order",
           "Conflicts",
           "End…",
+          "Orders",
+          "Cancelled late by at least",
           "Status, Targets",
           "Look",
           "Do",

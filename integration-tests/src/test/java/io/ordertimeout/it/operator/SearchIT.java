@@ -73,6 +73,47 @@ class SearchIT {
         .hasSize(61);
   }
 
+  /** An order has been late since its deadline and the grace of its policy. */
+  @Test
+  void ordersThatWereCancelledLateAreFound() {
+    for (int i = 0; i < 4; i++) {
+      String id = "late-" + i;
+      scenario.create(id, 0, Scenario.in(Duration.ofHours(2 + i)));
+      scenario.awaitQuiet();
+      service
+          .http()
+          .operator()
+          .post("/api/v1/order/cancel", Map.of("orderId", id, "reason", "r"))
+          .assertOk();
+      await().until(() -> "CANCELLED".equals(scenario.database().state(id)));
+    }
+    decideLate(0, "1 second", 0);
+    decideLate(1, "999 milliseconds", 0);
+    decideLate(2, "1 minute", 59);
+    decideLate(3, "1 minute", 60);
+
+    assertThat(all("lateByMillis", "1000")).containsExactly("late-0", "late-2");
+    assertThat(all("lateByMillis", "1000", "sort", "-deadline"))
+        .containsExactly("late-2", "late-0");
+    assertThat(all("lateByMillis", "1001", "limit", "1")).isEmpty();
+    assertThat(all("lateByMillis", "1000", "prefix", "late-2")).containsExactly("late-2");
+    assertThat(all("lateByMillis", "0", "state", "PAID", "state", "PENDING")).isEmpty();
+    assertThat(viewer.get("/api/v1/orders", "lateByMillis", "-1").status()).isEqualTo(400);
+  }
+
+  private void decideLate(int order, String late, int graceSeconds) {
+    assertThat(
+            scenario
+                .database()
+                .execute(
+                    "update order_deadline set decided_at = deadline + ?::interval, grace_seconds = ?"
+                        + " where order_id = ? and state = 'CANCELLED'",
+                    late,
+                    graceSeconds,
+                    "late-" + order))
+        .isEqualTo(1);
+  }
+
   @Test
   void aWindowOfDeadlinesExcludesItsEnd() {
     assertThat(

@@ -7,6 +7,8 @@ import jakarta.validation.Constraint;
 import jakarta.validation.ConstraintValidator;
 import jakarta.validation.ConstraintValidatorContext;
 import jakarta.validation.Payload;
+import jakarta.validation.constraints.Max;
+import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.Pattern;
 import jakarta.validation.constraints.Size;
 import java.lang.annotation.ElementType;
@@ -14,6 +16,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Objects;
@@ -32,6 +35,8 @@ import org.jspecify.annotations.Nullable;
  * @param currency the currency of the amount
  * @param amountFrom the least amount, inclusive; needs a currency
  * @param amountTo the greatest amount, inclusive; needs a currency
+ * @param lateByMillis the least time, in milliseconds, after which a cancelled order was decided
+ *     since it was due
  * @param sort what the orders are sorted by; a minus means descending
  */
 @OrderCriteria.AmountsInCurrency
@@ -45,11 +50,13 @@ record OrderCriteria(
     @Size(max = MAX_TEXT_LENGTH) @Nullable String currency,
     @Nullable BigDecimal amountFrom,
     @Nullable BigDecimal amountTo,
+    @Min(0) @Max(MAX_LATE_MILLIS) @Nullable Long lateByMillis,
     @Pattern(regexp = Sort.PATTERN, message = "must be one of deadline, -deadline, id, -id")
         @Nullable String sort) {
 
   private static final int MAX_ID_LENGTH = 128;
   private static final int MAX_TEXT_LENGTH = 1000;
+  private static final long MAX_LATE_MILLIS = 31_536_000_000L;
 
   Query query() {
     String beginning = Objects.requireNonNullElse(prefix, "");
@@ -63,6 +70,7 @@ record OrderCriteria(
         currency,
         amountFrom,
         amountTo,
+        lateByMillis == null ? null : Duration.ofMillis(lateByMillis),
         sort == null ? beginning.isEmpty() ? Sort.DEADLINE : Sort.ID : Sort.of(sort));
   }
 

@@ -92,6 +92,8 @@ public class OrderSearch {
    * @param currency the currency of the amount; null for any
    * @param amountFrom least amount, inclusive; null for any
    * @param amountTo greatest amount, inclusive; null for any
+   * @param lateBy the least time after which a cancelled order was decided since it was due; null
+   *     for any order
    * @param sort what the orders are sorted by
    */
   public record Query(
@@ -104,6 +106,7 @@ public class OrderSearch {
       @Nullable String currency,
       @Nullable BigDecimal amountFrom,
       @Nullable BigDecimal amountTo,
+      @Nullable Duration lateBy,
       Sort sort) {}
 
   /**
@@ -236,6 +239,7 @@ public class OrderSearch {
             null,
             null,
             null,
+            null,
             Sort.DEADLINE));
   }
 
@@ -250,7 +254,7 @@ public class OrderSearch {
                 || query.dueFrom() != null
                 || query.dueTo() != null
             : !query.prefix().isEmpty();
-    return byAmount || otherIndex || query.channel() != null;
+    return byAmount || otherIndex || query.channel() != null || query.lateBy() != null;
   }
 
   private Criteria criteria(Query query) {
@@ -265,6 +269,11 @@ public class OrderSearch {
       overdueAt = clock.now().minus(settlementGrace);
       dueTo = dueTo == null || overdueAt.isBefore(dueTo) ? overdueAt : dueTo;
     }
+    Duration lateBy = query.lateBy();
+    if (lateBy != null) {
+      states.retainAll(Set.of(OrderState.CANCELLED));
+      lateBy = lateBy.plus(settlementGrace);
+    }
     return new Criteria(
         states,
         query.dueFrom(),
@@ -275,7 +284,8 @@ public class OrderSearch {
         query.channel(),
         query.currency(),
         query.amountFrom(),
-        query.amountTo());
+        query.amountTo(),
+        lateBy);
   }
 
   private static Criteria beyond(Criteria criteria, Cursor after, boolean descending) {
@@ -289,7 +299,8 @@ public class OrderSearch {
         criteria.channel(),
         criteria.currency(),
         criteria.amountFrom(),
-        criteria.amountTo());
+        criteria.amountTo(),
+        criteria.lateBy());
   }
 
   private List<OrderView> load(List<OrderKey> keys) {

@@ -5,6 +5,7 @@ import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
 
 import io.ordertimeout.orders.suspension.ParkedOrders;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,6 +36,8 @@ public class OrderPages {
    * @param currency the currency of the amount; null for any
    * @param amountFrom least amount, inclusive; null for any
    * @param amountTo greatest amount, inclusive; null for any
+   * @param lateBy the least time from when a cancelled order was due, with the grace of its policy,
+   *     to its decision; null for any order
    */
   public record Criteria(
       Set<OrderState> states,
@@ -46,7 +49,8 @@ public class OrderPages {
       @Nullable String channel,
       @Nullable String currency,
       @Nullable BigDecimal amountFrom,
-      @Nullable BigDecimal amountTo) {}
+      @Nullable BigDecimal amountTo,
+      @Nullable Duration lateBy) {}
 
   /**
    * Where an order is in both orders.
@@ -74,7 +78,8 @@ public class OrderPages {
   public record Count(long orders, long checked) {}
 
   private static final String COLUMNS =
-      "o.id, o.order_id, o.deadline, o.grace_seconds, o.state, o.channel, o.currency, o.amount";
+      "o.id, o.order_id, o.deadline, o.grace_seconds, o.state, o.channel, o.currency, o.amount,"
+          + " o.decided_at";
 
   // By state and deadline or, for pending orders, by shard and deadline, as the indexes are.
   private static final String BY_DEADLINE =
@@ -119,7 +124,9 @@ public class OrderPages {
         and (:channel::text is null or o.channel = :channel)
         and (:currency::text is null or o.currency = :currency)
         and (:amountFrom::numeric is null or o.amount >= :amountFrom)
-        and (:amountTo::numeric is null or o.amount <= :amountTo)) is true
+        and (:amountTo::numeric is null or o.amount <= :amountTo)
+        and (:lateSeconds::float8 is null or o.state = 'CANCELLED' and o.decided_at >= o.deadline
+          + make_interval(secs => coalesce(o.grace_seconds, 0) + :lateSeconds::float8))) is true
       """;
 
   // Nothing is known of what comes after the first window that is used up.
@@ -270,6 +277,7 @@ public class OrderPages {
   }
 
   private StatementSpec statement(String sql, Criteria criteria, int window) {
+    Duration lateBy = criteria.lateBy();
     return client
         .sql(sql)
         .param("states", criteria.states().stream().map(Enum::name).toArray(String[]::new))
@@ -282,6 +290,7 @@ public class OrderPages {
         .param("currency", criteria.currency())
         .param("amountFrom", criteria.amountFrom())
         .param("amountTo", criteria.amountTo())
+        .param("lateSeconds", lateBy == null ? null : lateBy.toMillis() / 1e3)
         .param("window", window);
   }
 
