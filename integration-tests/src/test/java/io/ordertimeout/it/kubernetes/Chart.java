@@ -86,6 +86,11 @@ public final class Chart {
     }
   }
 
+  /** The value that the chart has unless a user states another. */
+  public static String defaultValue(String pointer) {
+    return StrictYaml.read(DIRECTORY.resolve("values.yaml")).at(pointer).asString();
+  }
+
   static Path example(String name) {
     return DIRECTORY.resolve("examples").resolve(name);
   }

@@ -3,7 +3,7 @@ package io.ordertimeout.orders.platform.values;
 import java.util.regex.Pattern;
 import tools.jackson.core.JacksonException;
 
-/** Says what is wrong with a JSON text, to whoever has written it. */
+/** Describes what is wrong with a JSON text, for its author. */
 public final class InvalidJson {
 
   /** What the parser adds about its source, which it does not show. */
