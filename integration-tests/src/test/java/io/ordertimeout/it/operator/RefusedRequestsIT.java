@@ -148,8 +148,13 @@ class RefusedRequestsIT {
     assertProblem(method.response().body(), method.status(), 405, "method-not-allowed");
     Answer type = operator.postText("/api/v1/pauses", "{}");
     assertProblem(type.response().body(), type.status(), 415, "unsupported-media-type");
-    Answer accept = viewer.with("Accept", "image/png").get("/api/v1/overview");
-    assertProblem(accept.response().body(), accept.status(), 406, "not-acceptable");
+    // Also formats that a library in the class path could write.
+    for (String other : List.of("image/png", "application/yaml", "application/cbor", "text/xml")) {
+      Answer accept = viewer.with("Accept", other).get("/api/v1/overview");
+      assertProblem(accept.response().body(), accept.status(), 406, "not-acceptable");
+    }
+    Answer yaml = operator.postText("/api/v1/pauses", "application/yaml", "reason: r");
+    assertProblem(yaml.response().body(), yaml.status(), 415, "unsupported-media-type");
     Answer anonymous = service.http().get("/api/v1/overview");
     assertProblem(anonymous.response().body(), anonymous.status(), 401, "not-logged-in");
     Answer denied = viewer.post("/api/v1/pauses", Map.of());

@@ -7,6 +7,8 @@ import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.Set;
 import java.util.function.Function;
+import org.springframework.http.MediaType;
+import org.springframework.http.converter.HttpMessageConverter;
 import org.springframework.http.converter.HttpMessageConverters;
 import org.springframework.http.converter.json.JacksonJsonHttpMessageConverter;
 import org.springframework.stereotype.Component;
@@ -26,8 +28,9 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
 
 /**
- * Reads the JSON bodies of requests as they are written: a value of another kind than its field's
- * is never converted, and names that are unknown or appear twice are refused.
+ * The API speaks JSON alone, whatever libraries there are. Reads the bodies of requests as they are
+ * written: a value of another kind than its field's is never converted, and names that are unknown
+ * or appear twice are refused.
  */
 @Component
 class JsonBodies implements WebMvcConfigurer {
@@ -85,7 +88,18 @@ class JsonBodies implements WebMvcConfigurer {
 
   @Override
   public void configureMessageConverters(HttpMessageConverters.ServerBuilder converters) {
-    converters.withJsonConverter(new JacksonJsonHttpMessageConverter(json));
+    converters
+        .withJsonConverter(new JacksonJsonHttpMessageConverter(json))
+        .configureMessageConvertersList(all -> all.removeIf(JsonBodies::isOfAnotherFormat));
+  }
+
+  /** Whether Spring has added it only because a library that can write the format is there. */
+  private static boolean isOfAnotherFormat(HttpMessageConverter<?> converter) {
+    return converter.getSupportedMediaTypes().stream()
+        .noneMatch(
+            type ->
+                type.isCompatibleWith(MediaType.APPLICATION_JSON)
+                    || type.isCompatibleWith(MediaType.TEXT_PLAIN));
   }
 
   /** Reads a scalar from the tokens that its type has, and from no other. */
