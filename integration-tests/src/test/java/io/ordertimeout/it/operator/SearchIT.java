@@ -73,10 +73,13 @@ class SearchIT {
         .hasSize(61);
   }
 
-  /** An order has been late since its deadline and the grace of its policy. */
+  /**
+   * An order is due at its deadline with the grace of its policy, or when the payment attempt that
+   * held it has ended.
+   */
   @Test
   void ordersThatWereCancelledLateAreFound() {
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
       String id = "late-" + i;
       scenario.create(id, 0, Scenario.in(Duration.ofHours(2 + i)));
       scenario.awaitQuiet();
@@ -91,6 +94,14 @@ class SearchIT {
     decideLate(1, "999 milliseconds", 0);
     decideLate(2, "1 minute", 59);
     decideLate(3, "1 minute", 60);
+    decideLate(4, "1 minute", 0);
+    assertThat(
+            scenario
+                .database()
+                .execute(
+                    "update outbox set held_until = d.decided_at - interval '999 milliseconds'"
+                        + " from order_deadline d where order_row = d.id and d.order_id = 'late-4'"))
+        .isEqualTo(1);
 
     assertThat(all("lateByMillis", "1000")).containsExactly("late-0", "late-2");
     assertThat(all("lateByMillis", "1000", "sort", "-deadline"))

@@ -269,10 +269,8 @@ public class OrderSearch {
       overdueAt = clock.now().minus(settlementGrace);
       dueTo = dueTo == null || overdueAt.isBefore(dueTo) ? overdueAt : dueTo;
     }
-    Duration lateBy = query.lateBy();
-    if (lateBy != null) {
+    if (query.lateBy() != null) {
       states.retainAll(Set.of(OrderState.CANCELLED));
-      lateBy = lateBy.plus(settlementGrace);
     }
     return new Criteria(
         states,
@@ -285,7 +283,7 @@ public class OrderSearch {
         query.currency(),
         query.amountFrom(),
         query.amountTo(),
-        lateBy);
+        query.lateBy());
   }
 
   private static Criteria beyond(Criteria criteria, Cursor after, boolean descending) {

@@ -3,6 +3,7 @@ package io.ordertimeout.orders.order;
 import static io.ordertimeout.orders.platform.postgres.ResultSets.instant;
 import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
 
+import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.suspension.ParkedOrders;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -36,8 +37,9 @@ public class OrderPages {
    * @param currency the currency of the amount; null for any
    * @param amountFrom least amount, inclusive; null for any
    * @param amountTo greatest amount, inclusive; null for any
-   * @param lateBy the least time from when a cancelled order was due, with the grace of its policy,
-   *     to its decision; null for any order
+   * @param lateBy the least time from when a cancelled order was due to its decision; null for any
+   *     order. It was due after its deadline and all graces, or when the payment attempt that held
+   *     it had ended
    */
   public record Criteria(
       Set<OrderState> states,
@@ -125,8 +127,11 @@ public class OrderPages {
         and (:currency::text is null or o.currency = :currency)
         and (:amountFrom::numeric is null or o.amount >= :amountFrom)
         and (:amountTo::numeric is null or o.amount <= :amountTo)
-        and (:lateSeconds::float8 is null or o.state = 'CANCELLED' and o.decided_at >= o.deadline
-          + make_interval(secs => coalesce(o.grace_seconds, 0) + :lateSeconds::float8))) is true
+        and (:lateSeconds::float8 is null or o.state = 'CANCELLED' and o.decided_at
+          >= greatest(
+            o.deadline + make_interval(secs => coalesce(o.grace_seconds, 0) + :settlementGrace),
+            (select x.held_until from outbox x where x.order_row = o.id and x.payment_id = ''))
+          + make_interval(secs => :lateSeconds::float8))) is true
       """;
 
   // Nothing is known of what comes after the first window that is used up.
@@ -199,10 +204,12 @@ public class OrderPages {
 
   private final JdbcClient client;
   private final ParkedOrders parked;
+  private final Duration settlementGrace;
 
-  OrderPages(JdbcClient client, ParkedOrders parked) {
+  OrderPages(JdbcClient client, ParkedOrders parked, OrderTimeoutProperties properties) {
     this.client = client;
     this.parked = parked;
+    this.settlementGrace = properties.expiry().settlementGrace();
   }
 
   private static String byDeadline(String after, String direction) {
@@ -290,6 +297,7 @@ public class OrderPages {
         .param("currency", criteria.currency())
         .param("amountFrom", criteria.amountFrom())
         .param("amountTo", criteria.amountTo())
+        .param("settlementGrace", settlementGrace.toMillis() / 1e3)
         .param("lateSeconds", lateBy == null ? null : lateBy.toMillis() / 1e3)
         .param("window", window);
   }
