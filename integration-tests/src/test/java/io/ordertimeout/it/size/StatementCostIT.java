@@ -335,6 +335,7 @@ class StatementCostIT {
           .assertOk();
     }
     operator.get("/api/v1/orders", "overdue", "true", "total", "true").assertOk();
+    operator.get("/api/v1/orders", "lateByMillis", "86400000", "total", "true").assertOk();
     operator.get("/api/v1/order", "id", "paid-" + id).assertOk();
     operator.get("/api/v1/order", "id", "unpaid-" + id).assertOk();
     for (String list :
