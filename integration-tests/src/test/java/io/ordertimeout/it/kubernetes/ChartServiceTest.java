@@ -104,6 +104,21 @@ class ChartServiceTest {
     }
   }
 
+  /** Kafka's client reports a topic with a dot in its name twice, once with an underscore. */
+  @Test
+  void unreadEventsAreCountedOnceWhateverTheTopicsAreCalled() {
+    JsonNode scaled =
+        Chart.render(
+                """
+                config: {order-timeout.topics.created: shop.orders}
+                keda: {enabled: true, prometheusUrl: "http://prometheus:9090"}
+                """)
+            .only("ScaledObject");
+
+    assertThat(scaled.at("/spec/triggers/0/metadata/query").asString())
+        .endsWith("topic=~\"shop\\\\.orders|order-paid|order-closed\"})");
+  }
+
   @Test
   void topicsOutliveTheReleaseAndAreWhereTheirKafkaIs() {
     Objects objects =
