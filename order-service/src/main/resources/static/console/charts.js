@@ -13,6 +13,7 @@ const darkTheme = matchMedia('(prefers-color-scheme: dark)');
  * - title
  * - series: each with a label, a colour (the name of a custom property) and optionally a dash
  * - format: formats a value
+ * - decade: formats a power of ten on the logarithmic scale
  * - ceiling: where to draw values above the largest measurable one, which the API reports as -1
  */
 export class MinuteChart {
@@ -115,7 +116,7 @@ export class MinuteChart {
     this.#chart?.destroy();
     const css = getComputedStyle(document.documentElement);
     const colour = (name) => css.getPropertyValue(name).trim();
-    const { series, format } = this.#settings;
+    const { series, format, decade } = this.#settings;
     const bars = series.length === 1;
     const ticks = { color: colour('--muted'), font: { family: css.fontFamily, size: 12 } };
     const canvas = h('canvas');
@@ -167,7 +168,11 @@ export class MinuteChart {
                 min: 1,
                 grid: { color: colour('--grid') },
                 border: { display: false },
-                ticks: { ...ticks, callback: (value) => (isPowerOfTen(value) ? format(value) : null) },
+                ticks: { ...ticks, autoSkip: false, callback: decade },
+                // Only decades, and each of them, whatever fits between them.
+                afterBuildTicks: (axis) => {
+                  axis.ticks = decades(axis.min, axis.max).map((value) => ({ value }));
+                },
               },
         },
       },
@@ -185,8 +190,9 @@ export class MinuteChart {
   }
 }
 
-function isPowerOfTen(value) {
-  return Number.isInteger(Math.log10(value));
+// Both are powers of ten.
+function decades(min, max) {
+  return Array.from({ length: Math.round(Math.log10(max / min)) + 1 }, (_, i) => min * 10 ** i);
 }
 
 function legend(series) {

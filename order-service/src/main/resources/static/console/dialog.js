@@ -24,6 +24,7 @@ export function operatorButton(text, onClick, attributes = {}) {
  * - fields: nodes of the form
  * - confirm, dismiss: the texts of the buttons
  * - danger: whether the change is hard to undo
+ * - reason: the reason to begin with, for changes that cannot wait for one
  * - path: what to post to
  * - body: maps the form's data to the request body without the reason; throws an Error with a
  *   message if the input is invalid
@@ -40,7 +41,7 @@ export async function openChangeDialog(page, settings) {
 
 /** Resolves to the response, or to null if the dialog was dismissed. */
 function requestChange({
-  title, description, fields = [], confirm, dismiss = 'Cancel', danger = false, path, body,
+  title, description, fields = [], confirm, dismiss = 'Cancel', danger = false, reason: suggested = '', path, body,
 }) {
   return new Promise((resolve) => {
     let response = null;
@@ -58,7 +59,9 @@ function requestChange({
       maxlength: String(MAX_REASON_LENGTH),
       required: true,
       'aria-describedby': `${id}-audit`,
-    });
+      // Typing replaces what was suggested.
+      on: { focus: () => reason.value === suggested && reason.select() },
+    }, suggested);
     const form = h(
       'form',
       { method: 'dialog', on: { submit } },

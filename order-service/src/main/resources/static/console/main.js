@@ -60,6 +60,7 @@ function notify(message) {
 }
 
 function showView(moveFocus) {
+  showMenu(false);
   const hash = location.hash.slice(1) || '/overview';
   const [path, query = ''] = hash.split(/\?(.*)/s);
   const name = path.replace(/^\//, '');
@@ -84,9 +85,16 @@ function showView(moveFocus) {
   }
 }
 
+// Narrow windows show the navigation and the user only on request.
+function showMenu(isOpen) {
+  $('menu').setAttribute('aria-expanded', String(isOpen));
+  $('top').classList.toggle('is-open', isOpen);
+}
+
 function showNavigation(current) {
   const navigation = $('navigation');
   navigation.hidden = false;
+  $('menu').hidden = false;
   render(navigation, h('ul', {}, Object.entries(VIEWS).filter(([, { label }]) => label).map(
     ([name, { label }]) =>
       h('li', {}, h('a', { href: `#/${name}`, 'aria-current': name === current ? 'page' : null }, label)),
@@ -126,6 +134,7 @@ function showLogIn(notice) {
   document.title = 'Log in · Order timeout';
   document.querySelectorAll('dialog').forEach((dialog) => dialog.close());
   $('navigation').hidden = true;
+  $('menu').hidden = true;
   $('find').replaceChildren();
   $('pause').replaceChildren();
   $('stale').hidden = true;
@@ -213,6 +222,16 @@ addEventListener('hashchange', () => {
     showView(true);
   }
 });
+$('menu').addEventListener('click', () => showMenu($('menu').getAttribute('aria-expanded') !== 'true'));
+addEventListener('keydown', (event) => {
+  if (event.key === 'Escape' && $('menu').getAttribute('aria-expanded') === 'true' && !document.querySelector('dialog')) {
+    showMenu(false);
+    $('menu').focus();
+  }
+});
+// What is scrolled to, or sticks below the header, is not hidden by it.
+new ResizeObserver(() => document.documentElement.style.setProperty('--top-height', `${$('top').offsetHeight}px`))
+  .observe($('top'));
 // The skip link's target must not become the hash, which names the view.
 document.querySelector('.skip-link').addEventListener('click', (event) => {
   event.preventDefault();

@@ -39,7 +39,9 @@ export function auditView(parameters) {
   const actions = pagedList({
     fetchPage: (after) =>
       get('/api/v1/audit', { subject, after, limit: PAGE_SIZE }, requests.signal),
-    emptyText: subject ? 'No actions are recorded for this subject.' : 'No actions are recorded.',
+    emptyText: subject
+      ? 'No actions are recorded for this subject.'
+      : 'No actions are recorded yet. Each change that an operator makes is listed here with its reason.',
     build: (items) => table(
       'Audit log, newest first',
       ['Time', 'Actor', 'Action', 'Reason', 'Changes'],

@@ -12,7 +12,8 @@ const KINDS = {
   PAID_LATE: ['info', 'Paid late'],
 };
 
-const RESOLUTIONS = {
+/** What became of the money, by resolution. */
+export const RESOLUTIONS = {
   REFUNDED: 'Refunded',
   REACTIVATED: 'Reactivated',
   IGNORED: 'Ignored',
@@ -25,8 +26,8 @@ export function conflictsView(parameters, page) {
   const conflicts = pagedList({
     fetchPage: (after) => get('/api/v1/conflicts', { open: onlyOpen, after, limit: PAGE_SIZE }, requests.signal),
     emptyText: onlyOpen
-      ? 'No payments for cancelled or closed orders are waiting for somebody.'
-      : 'No payments for cancelled or closed orders.',
+      ? 'No payment is waiting for somebody: each that met a cancelled or closed order has been ended.'
+      : 'No payment has met a cancelled or closed order so far.',
     build: (items) => conflictTable(items, page),
   });
   conflicts.load();
@@ -63,20 +64,20 @@ function conflictTable(items, page) {
       h('th', { scope: 'row' }, orderLink(conflict.orderId)),
       h('td', {}, orderStateBadge(conflict.state)),
       h('td', {}, badge(...(KINDS[conflict.kind] ?? ['info', conflict.kind]))),
-      h('td', {}, clipped(conflict.paymentId)),
-      h('td', {}, conflict.paidAt ? timeElement(conflict.paidAt) : '–'),
-      h('td', {}, conflict.deadline ? timeElement(conflict.deadline) : '–'),
+      h('td', { class: 'optional' }, clipped(conflict.paymentId)),
+      h('td', { class: 'optional' }, conflict.paidAt ? timeElement(conflict.paidAt) : '–'),
+      h('td', { class: 'optional' }, conflict.deadline ? timeElement(conflict.deadline) : '–'),
       h('td', { class: 'number' },
         conflict.amount ? formatMoney(conflict.amount.value, conflict.amount.currency) : '–'),
       h('td', {}, ending(conflict, page)))),
-    { class: 'cards' },
+    { class: 'cards conflicts' },
   );
 }
 
 function ending(conflict, page) {
   if (!conflict.resolution) {
     return session.operator
-      ? operatorButton('End…', () => resolve(conflict, page))
+      ? endConflictButton(conflict, page)
       : badge('warn', 'Open');
   }
   return [
@@ -86,10 +87,17 @@ function ending(conflict, page) {
   ];
 }
 
-function resolve(conflict, page) {
+/** The button with which operators say what became of the money of a conflict. */
+export function endConflictButton({ orderId: order, paymentId }, page) {
+  return operatorButton('End…', () => resolve(order, paymentId, page), {
+    'aria-label': `End the conflict of payment ${paymentId}`,
+  });
+}
+
+function resolve(order, paymentId, page) {
   return openChangeDialog(page, {
     title: 'End conflict',
-    description: ['What became of the payment ', untrusted(conflict.paymentId), ' for order ', orderId(conflict.orderId),
+    description: ['What became of the payment ', untrusted(paymentId), ' for order ', orderId(order),
       '? The service neither refunds money nor restores orders. This cannot be undone.'],
     fields: radioGroup('It was', 'resolution', [
       ['REFUNDED', 'refunded: the customer has the money back'],
@@ -98,11 +106,7 @@ function resolve(conflict, page) {
     ], 'REFUNDED'),
     confirm: 'End conflict',
     path: '/api/v1/conflicts/resolve',
-    body: (data) => ({
-      orderId: conflict.orderId,
-      paymentId: conflict.paymentId,
-      resolution: data.get('resolution'),
-    }),
+    body: (data) => ({ orderId: order, paymentId, resolution: data.get('resolution') }),
     done: () => 'The conflict has ended.',
   });
 }

@@ -40,7 +40,9 @@ function letterList(parameters, page) {
     const wanted = selected ? [selected] : topics;
     const letters = pagedList({
       fetchPage: mergedPages(wanted, fault, requests.signal),
-      emptyText: fault ? 'None of the latest dead letters has this error.' : 'No dead letters.',
+      emptyText: fault
+        ? 'None of the latest dead letters has this error.'
+        : 'No dead letters. Events that cannot be decoded or applied are kept here until they are replayed.',
       build: (items) => {
         const list = h('div', { class: 'results' });
         shown = () => render(list, bulkReplay(), letterTable(items, selection));
@@ -108,7 +110,7 @@ function groupTable(found) {
   const groups = found.flatMap(({ data }) => data).sort((a, b) => b.letters - a.letters);
   const counted = found.reduce((sum, { letters }) => sum + letters, 0);
   return groups.length === 0
-    ? emptyState('No dead letters.')
+    ? emptyState('No dead letters, and so no errors.')
     : [
         h('p', { class: 'minor' }, found.every(({ complete }) => complete)
           ? `All ${pluralize(counted, 'dead letter')}`

@@ -17,6 +17,12 @@ export function orderStateBadge(state) {
   return badge(level, label);
 }
 
+/** The same of an order that was not paid as far as was known, and for which a payment arrived. */
+export function paidAfterAllBadge(state) {
+  const [, label] = ORDER_STATES[state] ?? ['info', state];
+  return badge('warn', `${label}, but a payment arrived`);
+}
+
 const POLICIES = {
   PAY_BY: 'the order’s own deadline',
   TIMEOUT: 'the order’s own timeout',

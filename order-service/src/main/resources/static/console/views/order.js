@@ -9,7 +9,8 @@ import {
   exactTime, formatDuration, formatInOtherZone, formatMoney, fromLocalInput, parseDuration, relativeTime,
   timeWithAge,
 } from '../format.js';
-import { deadlinePolicy, orderStateBadge } from './labels.js';
+import { endConflictButton, RESOLUTIONS } from './conflicts.js';
+import { deadlinePolicy, orderStateBadge, paidAfterAllBadge } from './labels.js';
 import { waitingReason } from './waiting-reasons.js';
 
 const REFRESH_MILLIS = 2_000;
@@ -143,16 +144,24 @@ function notFound(id) {
   ];
 }
 
-function summary({ order, explanation, movesBy, waitsFor }, page) {
+function summary({ order, explanation, history, movesBy, waitsFor }, page) {
   const now = page.now();
   const pending = order.state === 'PENDING';
+  const conflicts = conflictsOf(history);
+  const eventIds = history.map(({ details }) => details.eventId).filter(Boolean);
+  const paymentIds = [order.paymentId, ...history.map(({ details }) => details.payment)].filter(Boolean);
   return h(
     'section',
     { class: 'card summary', 'aria-label': 'Status' },
-    h('p', { class: 'big' }, orderStateBadge(order.state), pending && order.deadline && [
-      ' ', h('span', { class: 'countdown' }, `due ${relativeTime(order.deadline, now)}`),
-    ]),
-    h('p', { class: 'explanation' }, explained(explanation)),
+    h('p', { class: 'big' },
+      conflicts.some(({ resolution }) => !resolution) && !pending
+        ? paidAfterAllBadge(order.state)
+        : orderStateBadge(order.state),
+      pending && order.deadline && [
+        ' ', h('span', { class: 'countdown' }, `due ${relativeTime(order.deadline, now)}`),
+      ]),
+    !pending && conflicts.map((conflict) => conflictAdvice(order, conflict, page)),
+    h('p', { class: 'explanation' }, explained(explanation, paymentIds, eventIds)),
     h('dl', { class: 'facts' },
       fact('Order ID', copyable(order.orderId, 'order ID')),
       fact('Payment deadline', order.deadline && timeWithAge(order.deadline, now)),
@@ -167,8 +176,12 @@ function summary({ order, explanation, movesBy, waitsFor }, page) {
       fact('Decided by', order.decidedBy
         ? (DECIDED_BY[order.decidedBy] ?? order.decidedBy)
         : order.state === 'CLOSED' && 'exempt'),
-      fact('Payment', order.paymentId && copyable(order.paymentId, 'payment ID')),
-      fact('Shard', order.shard)),
+      fact('Shard', order.shard),
+      fact('Payment', order.paymentId && copyable(order.paymentId, 'ID of the payment')),
+      conflicts.map(({ paymentId }) =>
+        fact('Payment too late', copyable(paymentId, 'ID of the payment that was too late'))),
+      history.filter(({ what }) => what === 'PUBLISHED').map(({ details }) =>
+        details.eventId && fact('Cancellation event', copyable(details.eventId, 'ID of the cancellation event')))),
     pending && h('div', { class: 'buttons' },
       operatorButton('Extend…', () => extend(order, page)),
       operatorButton('Close…', () => close(order, page)),
@@ -178,13 +191,39 @@ function summary({ order, explanation, movesBy, waitsFor }, page) {
   );
 }
 
-/** The sentence with its times in the chosen time zone, and text from outside isolated. */
-function explained(sentence) {
-  return sentence.split(/(“[^”]*”)/).map((part) =>
-    part.startsWith('“')
-      ? ['“', untrusted(shortened(part.slice(1, -1))), '”']
-      : part.split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)/).map((piece, i) =>
-        (i % 2 === 1 ? exactTime(piece) : untrusted(piece))));
+/** The payments that met the order after its decision, each with what became of its money. */
+function conflictsOf(history) {
+  const ended = new Map(history.filter(({ what }) => what === 'CONFLICT_RESOLVED')
+    .map(({ details }) => [details.payment, details.resolution]));
+  return history.filter(({ what }) => what === 'CONFLICT')
+    .map(({ details: { payment } }) => ({ paymentId: payment, resolution: ended.get(payment) }));
+}
+
+// What to do about a payment that met the order after its decision, or what was done.
+function conflictAdvice(order, { paymentId, resolution }, page) {
+  return h('div', { class: 'item', 'data-key': `conflict of ${paymentId}` },
+    h('p', {}, resolution
+      ? ['Payment ', untrusted(paymentId), ' arrived too late: ', (RESOLUTIONS[resolution] ?? resolution).toLowerCase(), '.']
+      : ['Payment ', untrusted(paymentId), ' arrived after the order had been ', order.state.toLowerCase(),
+        '. Refund it or deliver nevertheless; this service does neither. Then end the conflict, so that nobody does it again.']),
+    !resolution && endConflictButton({ orderId: order.orderId, paymentId }, page));
+}
+
+/**
+ * The sentence with its times in the chosen time zone, and text from outside isolated. The ids of payments and
+ * events are not in it: they stand below.
+ */
+function explained(sentence, paymentIds, eventIds) {
+  const readable = eventIds.reduce((text, id) => text.replace(` as event ${id}`, ''), sentence);
+  const known = new Set(paymentIds);
+  return readable.split(/( ?“[^”]*”)/).map((part) => {
+    const quoted = /^( ?)“(.*)”$/s.exec(part);
+    if (quoted) {
+      return known.has(quoted[2]) ? null : [quoted[1], '“', untrusted(shortened(quoted[2])), '”'];
+    }
+    return part.split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)/).map((piece, i) =>
+        (i % 2 === 1 ? exactTime(piece) : untrusted(piece)));
+  });
 }
 
 // The timeline has the whole text.

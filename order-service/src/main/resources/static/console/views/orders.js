@@ -12,9 +12,10 @@ import { bulkBar, resultNotice, Selection, selectionCell } from './selection.js'
 /** The value of the URL parameter "state" for orders in any state. */
 const ANY_STATE = 'ANY';
 
-const CRITERIA = [
-  'dueFrom', 'dueTo', 'overdue', 'prefix', 'channel', 'currency', 'amountFrom', 'amountTo', 'lateByMillis',
-];
+/** Criteria that narrow windows show only on request, or if they are in use. */
+const MORE_CRITERIA = ['channel', 'currency', 'amountFrom', 'amountTo', 'lateByMillis', 'dueFrom', 'dueTo'];
+const CRITERIA = ['prefix', 'overdue', ...MORE_CRITERIA];
+const narrow = matchMedia('(max-width: 640px)');
 const LATENESSES = [['', 'any'], ['250', '250 ms'], ['1000', '1 s'], ['10000', '10 s'], ['60000', '1 min'], ['600000', '10 min']];
 const PAGE_SIZES = ['50', '100', '500'];
 const SORTS = [
@@ -76,13 +77,16 @@ export function ordersView(parameters, page) {
           h('input', { type: 'checkbox', name: 'overdue', value: 'true', checked: query.overdue === 'true' }),
           h('span', {}, 'Only overdue'))),
     ),
-    textField('Channel', 'channel', {
-      value: query.channel, maxlength: '1000', spellcheck: 'false', autocapitalize: 'none',
-    }),
-    amountFields(query),
-    latenessField(query.lateByMillis),
-    timeField('Deadline from', 'dueFrom', validInstant(query.dueFrom)),
-    timeField('Deadline before', 'dueTo', validInstant(query.dueTo)),
+    h('details', { class: 'more', open: !narrow.matches || MORE_CRITERIA.some((name) => query[name]) },
+      h('summary', {}, 'Channel, amount, lateness and deadline'),
+      h('div', { class: 'search' },
+        textField('Channel', 'channel', {
+          value: query.channel, maxlength: '1000', spellcheck: 'false', autocapitalize: 'none',
+        }),
+        amountFields(query),
+        latenessField(query.lateByMillis),
+        timeField('Deadline from', 'dueFrom', validInstant(query.dueFrom)),
+        timeField('Deadline before', 'dueTo', validInstant(query.dueTo)))),
     h('div', { class: 'buttons' },
       h('button', { type: 'submit', class: 'primary' }, 'Search'),
       viewLink('orders', {}, 'Clear')),
@@ -144,7 +148,7 @@ export function ordersView(parameters, page) {
         operatorButton('Cancel now…', () => cancel(selection.items(), page, report)),
       ]),
       isEmpty
-        ? !searched && emptyState(after ? 'No more orders.' : 'No orders match your search.')
+        ? !searched && emptyState(after ? 'No more orders.' : emptyText(isDefault))
         : orderTable(orders, selection, sortedBy),
       searched && searchedNotice(searched, orders.length, sort),
       (!isEmpty || after || next) && h('nav', { class: 'pages', 'aria-label': 'Pages' },
@@ -210,6 +214,12 @@ export function ordersView(parameters, page) {
     refresh: load,
     close: () => requests.abort(),
   };
+}
+
+function emptyText(isDefault) {
+  return isDefault
+    ? 'No order is pending. Each order-created event that is read appears here until its order is paid, closed or cancelled.'
+    : 'No orders match your search.';
 }
 
 function totalOf({ orders, exact }) {

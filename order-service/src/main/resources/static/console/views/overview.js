@@ -19,7 +19,11 @@ export function overviewView(parameters, page) {
   const status = h('div', { class: 'status' });
   const tiles = h('div', { class: 'tiles' }, loading());
   const amountsDue = h('div');
-  const suspensions = h('div');
+  const suspensions = h(
+    'section', { class: 'card wide', 'aria-labelledby': 'suspensions', hidden: true },
+    h('h2', { id: 'suspensions' }, 'Pauses and holds'));
+  const suspended = h('div');
+  suspensions.append(suspended);
   const instances = h('div');
   const forecast = new MinuteChart({
     title: 'Orders due per minute',
@@ -38,6 +42,7 @@ export function overviewView(parameters, page) {
     title: 'Cancellation lateness',
     ceiling: LATENESS_CEILING_MILLIS,
     format: formatLateness,
+    decade: (millis) => (millis < 1_000 ? `${millis} ms` : `${formatNumber(millis / 1_000)} s`),
     series: [
       { label: 'p50 (median)', colour: '--paid' },
       { label: 'p99', colour: '--cancelled', dash: [6, 4] },
@@ -50,6 +55,7 @@ export function overviewView(parameters, page) {
     { class: 'overview' },
     status,
     h('section', { class: 'wide', 'aria-label': 'Key figures' }, tiles),
+    suspensions,
     h(
       'section',
       { class: 'card two-thirds next-hour', 'aria-labelledby': 'next-hour' },
@@ -64,13 +70,7 @@ export function overviewView(parameters, page) {
       h('h2', { id: 'last-hour' }, 'Last hour'),
       h('div', { class: 'charts' }, activity.map(({ chart }) => chart.element), lateness.element),
     ),
-    h(
-      'section',
-      { class: 'card two-thirds', 'aria-labelledby': 'suspensions' },
-      h('h2', { id: 'suspensions' }, 'Pauses and holds'),
-      suspensions,
-    ),
-    h('section', { class: 'card', 'aria-labelledby': 'instances' },
+    h('section', { class: 'card quiet wide', 'aria-labelledby': 'instances' },
       h('h2', { id: 'instances' }, 'Instances'), instances),
   );
 
@@ -78,7 +78,8 @@ export function overviewView(parameters, page) {
     render(status, problemList(problems(overview)));
     render(tiles, tileList(overview));
     render(amountsDue, dueTable(overview.forecast));
-    render(suspensions, suspensionList(page, overview, 'No pauses or holds.'));
+    suspensions.hidden = overview.pauses.length + overview.holds.length === 0;
+    render(suspended, suspensionList(page, overview, 'No pauses or holds.'));
     render(instances, instanceList(overview.instances));
     showForecast(overview.forecast);
     showLastHour(overview.lastHour);
@@ -166,14 +167,14 @@ function tileList(overview) {
       overdueBadge(overview),
       overdue + suspended.orders > 0
         && viewLink('orders', { state: 'PENDING', dueTo: at }, 'View overdue orders')),
-    tile('parked', 'Parked', formatNumber(parked),
-      parked > 0 ? badge('warn', 'not cancelled for now') : badge('ok', 'none'),
+    quietTile('parked', 'Parked', formatNumber(parked),
+      parked > 0 ? badge('warn', 'not cancelled') : badge('ok', 'none'),
       parked > 0 && viewLink('pauses', {}, 'View parked orders')),
-    tile('unpublished', 'Unpublished', formatNumber(unpublished), 'events waiting for Kafka'),
+    quietTile('unpublished', 'Unpublished', formatNumber(unpublished), 'events waiting for Kafka'),
     isAllPaused(overview)
-      ? tile('watermark-lag', 'Watermark lag', '–', 'not needed while all expiry is paused',
+      ? quietTile('watermark-lag', 'Watermark lag', '–', 'not needed while all expiry is paused',
         viewLink('shards', {}, 'View by shard'))
-      : tile('watermark-lag', 'Watermark lag', lag === 0 ? '0' : formatDuration(lag),
+      : quietTile('watermark-lag', 'Watermark lag', lag === 0 ? '0' : formatDuration(lag),
         lag > LONG_LAG_MILLIS ? badge('warn', 'orders are delayed') : 'no long delays',
         viewLink('shards', {}, 'View by shard')),
   ];
@@ -186,6 +187,13 @@ function overdueBadge(overview) {
   return overview.suspended.orders > 0
     ? badge('suspended', suspendedText(overview))
     : badge('ok', 'none');
+}
+
+// Customers notice the first figures; the quiet ones explain them.
+function quietTile(...settings) {
+  const element = tile(...settings);
+  element.classList.add('quiet');
+  return element;
 }
 
 function tile(name, title, figure, description, link) {
@@ -254,12 +262,12 @@ function amountsNote(asOf, currencies) {
 
 function instanceList(instances) {
   if (instances.length === 0) {
-    return emptyState('No instance has reported in the last hour.');
+    return emptyState('No instance has reported in the last hour, so no order is decided.');
   }
-  return h('ul', {}, instances.map(({ instance, reportedAt, silent, report }) =>
+  return h('ul', { class: 'instances' }, instances.map(({ instance, reportedAt, silent, report }) =>
     h(
       'li',
-      { class: 'item', 'data-key': instance },
+      { 'data-key': instance },
       h(
         'div',
         {},

@@ -15,8 +15,8 @@ export function pausesView(parameters, page) {
   let shown = null;
 
   function show(overview) {
-    render(pauses, suspensionList(page, { pauses: overview.pauses }, 'Expiry is not paused.'));
-    render(holds, suspensionList(page, { holds: overview.holds }, 'No shard is held.'));
+    render(pauses, suspensionList(page, { pauses: overview.pauses }, 'Expiry is not paused. Use “Pause expiry…” above while customers cannot pay, for example during an outage of the payment provider.'));
+    render(holds, suspensionList(page, { holds: overview.holds }, 'No shard is held. A shard is held automatically if events in Kafka were deleted before they had been read, because payments may be among them.'));
     const current = [overview.parked, ...overview.pauses.map((pause) => pause.id)].join();
     if (shown !== null && shown !== current) {
       refresh();
@@ -53,7 +53,7 @@ export function pausesView(parameters, page) {
 function parkedOrders(signal) {
   return pagedList({
     fetchPage: (after) => get('/api/v1/parked', { after, limit: PAGE_SIZE }, signal),
-    emptyText: 'No order is parked.',
+    emptyText: 'No order is parked. An order is parked, so that it is not cancelled, if it may have been paid: a dead letter names it, or its confirmation is missing.',
     build: (orders) => table(
       'Parked orders',
       ['Order', 'Reason', 'Since'],
@@ -69,7 +69,7 @@ function parkedOrders(signal) {
 function pauseHistory(signal, page) {
   return pagedList({
     fetchPage: (after) => get('/api/v1/pauses', { after, limit: PAGE_SIZE }, signal),
-    emptyText: 'Expiry has never been paused.',
+    emptyText: 'Expiry has never been paused. Pauses are listed here with who placed and ended them, and why.',
     build: (pauses) => table(
       'Pause history',
       ['Pause', 'Scope', 'Placed by', 'Start', 'End', 'Reason'],

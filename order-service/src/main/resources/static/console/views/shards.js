@@ -12,7 +12,7 @@ export function shardsView() {
 
   function show(overview) {
     render(instances, overview.instances.length === 0
-      ? emptyState('No instance has reported in the last hour.')
+      ? emptyState('No instance has reported in the last hour, so no order is decided. Each instance reports every few seconds.')
       : h('ul', { class: 'instances' }, overview.instances.map(instanceCard)));
     render(shards, shardTable(overview));
   }
@@ -38,7 +38,7 @@ function shardTable(overview) {
       report.shards.map((shard) => ({ ...shard, instance }))),
   ].sort((a, b) => a.shard - b.shard);
   if (rows.length === 0) {
-    return emptyState('No shards are known yet.');
+    return emptyState('No shards are known yet. There is one per partition of the topics, as soon as an instance has read how many these have.');
   }
   const held = new Set(overview.holds.map((hold) => hold.shard));
   return [

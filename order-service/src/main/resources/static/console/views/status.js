@@ -46,14 +46,21 @@ export function isAllPaused({ pauses }) {
 }
 
 /** What is paused, in few words. */
-export function pausedText({ pauses }) {
-  if (isAllPaused({ pauses })) {
-    return 'Expiry is paused: no order is cancelled';
-  }
+function pausedText({ pauses }) {
+  return isAllPaused({ pauses })
+    ? 'Expiry is paused: no order is cancelled'
+    : ['Expiry is paused for ', pausedScope({ pauses })];
+}
+
+/** The orders that the pauses cover, in few words. */
+export function pausedScope({ pauses }) {
   const channels = [...new Set(pauses.map(({ channel }) => channel))];
+  if (isAllPaused({ pauses })) {
+    return 'all orders';
+  }
   return channels.length === 1
-    ? ['Expiry is paused for channel ', untrusted(channels[0], { class: 'clipped' })]
-    : `Expiry is paused for ${pluralize(channels.length, 'channel')}`;
+    ? ['channel ', untrusted(channels[0], { class: 'clipped' })]
+    : pluralize(channels.length, 'channel');
 }
 
 /** The orders past due that pauses or holds keep from being decided, with their amounts. */

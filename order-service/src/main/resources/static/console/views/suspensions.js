@@ -6,7 +6,7 @@ import {
   formatDuration, formatNumber, fromLocalInput, pluralize, relativeTime, timeElement,
 } from '../format.js';
 import { pauseScope } from './labels.js';
-import { isAllPaused, moneyTexts, pausedText, totalText } from './status.js';
+import { moneyTexts, pausedScope, totalText } from './status.js';
 
 // Pauses and holds, with the changes that operators can make to them.
 
@@ -24,7 +24,7 @@ export function pauseControl(page) {
   const overview = page.overview();
   return [
     overview !== null && overview.pauses.length > 0 && badge('pause', viewLink('pauses', {},
-      isAllPaused(overview) ? 'All expiry is paused' : pausedText(overview))),
+      'Paused: ', pausedScope(overview))),
     operatorButton('Pause expiry…', () => pauseExpiry(page), { 'data-key': 'pause' }),
   ];
 }
@@ -118,12 +118,13 @@ function pauseExpiry(page) {
         ], page.now)),
       effect,
       radioGroup('Payment deadlines', 'deadlines', [
-        ['keep', 'Keep deadlines: due orders are cancelled when the pause ends'],
         ['extend', 'Extend deadlines by the time that each order was paused'],
-      ]),
+        ['keep', 'Keep deadlines: due orders are cancelled when the pause ends'],
+      ], 'extend'),
     ],
     confirm: 'Pause expiry',
     danger: true,
+    reason: 'The cause is being examined',
     path: '/api/v1/pauses',
     body: (data) => {
       if (chosen() === '') {

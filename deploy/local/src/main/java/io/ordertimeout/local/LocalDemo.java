@@ -135,7 +135,7 @@ public final class LocalDemo implements AutoCloseable {
   }
 
   private OrderStatistics startReader(String kafka, long startMillis, LocalOptions options) {
-    Duration retention = options.traffic().timeoutMax().plus(RETENTION);
+    Duration retention = options.traffic().longestTimeout().plus(RETENTION);
     OrderStatistics statistics = new OrderStatistics(startMillis, clock.millis(), retention);
     List<String> topics = options.traffic().allTopics() ? Topics.ALL : Topics.USUAL;
     add(new TopicReader(kafka, statistics, topics, startMillis, retention)).start();
@@ -161,11 +161,13 @@ public final class LocalDemo implements AutoCloseable {
     Long chosen = options.seed();
     long seed = chosen == null ? ThreadLocalRandom.current().nextInt(1_000_000) : chosen;
     out.printf(
-        "  traffic     %.1f orders/s, %.0f %% paid in time, %d to %d s to pay, seed %d%n",
+        "  traffic     %.1f orders/s, %.0f %% paid in time, %d to %d s to pay (up to %d s in the store),"
+            + " seed %d%n",
         options.ordersPerSecond(),
         100 * options.paidRatio(),
         options.timeoutMin().toSeconds(),
         options.timeoutMax().toSeconds(),
+        options.longestTimeout().toSeconds(),
         seed);
     ShopTraffic shop = add(ShopTraffic.to(kafka, options, seed, clock));
     shop.start();

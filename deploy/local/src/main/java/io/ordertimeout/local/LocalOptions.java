@@ -59,6 +59,7 @@ record LocalOptions(
    * @param ordersPerSecond mean rate of new orders; the actual rate varies around it
    * @param timeoutMin shortest time that a customer has to pay
    * @param timeoutMax longest time that a customer has to pay
+   * @param storeTimeoutMax the same for orders that are paid in the store, where it is longer
    * @param paidRatio share of orders that are paid in time, between 0 and 1
    * @param allTopics whether the traffic has payment attempts and changes of orders; the service of
    *     an existing Kafka must then read them
@@ -69,6 +70,7 @@ record LocalOptions(
       @DefaultValue("20") double ordersPerSecond,
       @DefaultValue("20s") Duration timeoutMin,
       @DefaultValue("60s") Duration timeoutMax,
+      @DefaultValue("45m") Duration storeTimeoutMax,
       @DefaultValue("0.85") double paidRatio,
       @DefaultValue("true") boolean allTopics,
       @Nullable Long seed) {
@@ -91,9 +93,15 @@ record LocalOptions(
           paidRatio);
     }
 
+    /** Returns the longest time that any customer has to pay. */
+    Duration longestTimeout() {
+      return timeoutMax.compareTo(storeTimeoutMax) < 0 ? storeTimeoutMax : timeoutMax;
+    }
+
     /** Returns how many orders can be pending at a time, even if nobody pays. */
     int mostPending() {
-      return (int) Math.min(Integer.MAX_VALUE, ordersPerSecond * timeoutMax.toMillis() / 1_000);
+      return (int)
+          Math.min(Integer.MAX_VALUE, ordersPerSecond * longestTimeout().toMillis() / 1_000);
     }
   }
 

@@ -55,15 +55,20 @@ record OrderScript(Outcome outcome, Instant deadline, List<TimedEvent> events) {
   private static final double SPREAD = 0.8;
   private static final double LATEST_OF_TIMEOUT = 0.95;
 
-  private static final List<String> CHANNELS = List.of("web", "web", "app", "app", "app", "store");
+  /** The channel whose customers have more time, so that the next hour is not empty. */
+  private static final String STORE = "store";
+
+  private static final List<String> CHANNELS = List.of("web", "web", "app", "app", "app", STORE);
   private static final List<String> METHODS = List.of("card", "card", "wallet", "transfer");
 
   static OrderScript generate(
       RandomGenerator random, LocalOptions.Traffic options, String orderId, Instant createdAt) {
     Instant created = createdAt.truncatedTo(ChronoUnit.MILLIS);
+    String channel = CHANNELS.get(random.nextInt(CHANNELS.size()));
+    Duration timeoutMax = channel.equals(STORE) ? options.longestTimeout() : options.timeoutMax();
     Duration timeout =
         Duration.ofMillis(
-            random.nextLong(options.timeoutMin().toMillis(), options.timeoutMax().toMillis() + 1));
+            random.nextLong(options.timeoutMin().toMillis(), timeoutMax.toMillis() + 1));
     Instant deadline = created.plus(timeout);
     Outcome outcome = outcome(random, options);
     List<TimedEvent> events = new ArrayList<>();
@@ -115,7 +120,7 @@ record OrderScript(Outcome outcome, Instant deadline, List<TimedEvent> events) {
             orderId,
             created,
             timeout,
-            CHANNELS.get(random.nextInt(CHANNELS.size())),
+            channel,
             method(random, outcome),
             new ShopEvent.Amount(BigDecimal.valueOf(random.nextLong(500, 30_000), 2), "EUR")));
     return new OrderScript(outcome, deadline, List.copyOf(events));

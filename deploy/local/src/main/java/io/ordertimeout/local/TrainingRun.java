@@ -43,7 +43,14 @@ final class TrainingRun implements AutoCloseable {
   /** Short times to pay, so that orders come due in a short run, too. */
   private static final LocalOptions.Traffic TRAFFIC =
       new LocalOptions.Traffic(
-          true, 300, Duration.ofSeconds(2), Duration.ofSeconds(8), 0.6, true, 1L);
+          true,
+          300,
+          Duration.ofSeconds(2),
+          Duration.ofSeconds(8),
+          Duration.ofSeconds(8),
+          0.6,
+          true,
+          1L);
 
   /** So many orders come due at once in the middle of the run. */
   private static final int BURST = 10_000;

@@ -26,7 +26,14 @@ class OptionsParserTest {
                 6,
                 Duration.ofSeconds(5),
                 new LocalOptions.Traffic(
-                    true, 20, Duration.ofSeconds(20), Duration.ofSeconds(60), 0.85, true, null),
+                    true,
+                    20,
+                    Duration.ofSeconds(20),
+                    Duration.ofSeconds(60),
+                    Duration.ofMinutes(45),
+                    0.85,
+                    true,
+                    null),
                 null));
     assertThat(OptionsParser.parse().dataDirectory()).isAbsolute();
   }
@@ -56,14 +63,17 @@ class OptionsParserTest {
     assertThat(options.reportInterval()).isEqualTo(Duration.ofMillis(500));
   }
 
-  @Test
-  void mostPendingOrdersAreThoseOfTheLongestTimeout() {
+  @ParameterizedTest
+  @CsvSource({"2m, 90s, 300", "2m, 4m, 600"})
+  void mostPendingOrdersAreThoseOfTheLongestTimeout(String max, String storeMax, int orders) {
     assertThat(
             OptionsParser.parse(
-                    "--local.traffic.orders-per-second=2.5", "--local.traffic.timeout-max=2m")
+                    "--local.traffic.orders-per-second=2.5",
+                    "--local.traffic.timeout-max=" + max,
+                    "--local.traffic.store-timeout-max=" + storeMax)
                 .traffic()
                 .mostPending())
-        .isEqualTo(300);
+        .isEqualTo(orders);
   }
 
   @ParameterizedTest

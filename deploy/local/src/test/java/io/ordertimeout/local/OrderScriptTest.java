@@ -19,7 +19,14 @@ class OrderScriptTest {
   private static final Instant NOW = Instant.parse("2026-03-01T10:00:00Z");
   private static final LocalOptions.Traffic OPTIONS =
       new LocalOptions.Traffic(
-          true, 20, Duration.ofSeconds(20), Duration.ofSeconds(60), 0.85, true, null);
+          true,
+          20,
+          Duration.ofSeconds(20),
+          Duration.ofSeconds(60),
+          Duration.ofMinutes(45),
+          0.85,
+          true,
+          null);
   private static final int ORDERS = 50_000;
   private static final Set<OrderScript.Outcome> PAID_AFTER_THE_DEADLINE =
       Set.of(
@@ -60,9 +67,23 @@ class OrderScriptTest {
         .allSatisfy(
             script -> {
               ShopEvent.Created created = created(script);
-              assertThat(created.timeout()).isBetween(OPTIONS.timeoutMin(), OPTIONS.timeoutMax());
+              assertThat(created.timeout())
+                  .isBetween(
+                      OPTIONS.timeoutMin(),
+                      created.channel().equals("store")
+                          ? OPTIONS.storeTimeoutMax()
+                          : OPTIONS.timeoutMax());
               assertThat(script.deadline()).isEqualTo(created.createdAt().plus(created.timeout()));
             });
+  }
+
+  @Test
+  void someOrdersComeDueInEachMinuteOfMostOfTheNextHour() {
+    assertThat(
+            scripts(6, 5_000).stream()
+                .map(script -> Duration.between(NOW, script.deadline()).toMinutes())
+                .distinct())
+        .hasSize(45);
   }
 
   @Test

@@ -19,7 +19,14 @@ class ShopTrafficTest {
   private static final Instant START = Instant.parse("2026-03-01T10:00:00Z");
   private static final LocalOptions.Traffic OPTIONS =
       new LocalOptions.Traffic(
-          true, 50, Duration.ofSeconds(20), Duration.ofSeconds(60), 0.85, true, null);
+          true,
+          50,
+          Duration.ofSeconds(20),
+          Duration.ofSeconds(60),
+          Duration.ofSeconds(60),
+          0.85,
+          true,
+          null);
 
   @Test
   void sendsEventsWithTheFieldsOfTheService() {

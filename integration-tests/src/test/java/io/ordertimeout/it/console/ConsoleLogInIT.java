@@ -83,7 +83,7 @@ class ConsoleLogInIT {
     try (Visit visit = console.visit().expecting(401, "/api/v1/")) {
       visit.openAsOperator("pauses");
       visit.button("Pause expiry").click();
-      visit.dialog().getByLabel("Extend deadlines").check();
+      visit.dialog().getByLabel("Keep deadlines").check();
       visit.because("half a page of reasons");
       visit.page().context().clearCookies();
       visit.press("Pause expiry");
@@ -92,10 +92,10 @@ class ConsoleLogInIT {
       visit.logIn("operator", Http.OPERATOR_PASSWORD).awaitLive();
       visit.button("Pause expiry").click();
       assertThat(visit.dialog().getByLabel("Reason")).hasValue("half a page of reasons");
-      assertThat(visit.dialog().getByLabel("Extend deadlines")).isChecked();
+      assertThat(visit.dialog().getByLabel("Keep deadlines")).isChecked();
       visit.press("Cancel");
       visit.button("Pause expiry").click();
-      assertThat(visit.dialog().getByLabel("Reason")).hasValue("");
+      assertThat(visit.dialog().getByLabel("Reason")).hasValue("The cause is being examined");
     }
   }
 

@@ -136,7 +136,7 @@ class ConsoleLookIT {
             select
               date_trunc('minute', clock_timestamp()) - make_interval(mins => i), 'another',
               600 + 200 * sin(i / 9.0), 480 + 150 * sin(i / 9.0 + 0.4), 9, 60 + 40 * sin(i / 5.0),
-              i % 3, array[0, 20, 30, 8, 2 + i % 5, i % 7 / 6, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+              i % 3, array[0, 20, 30, 8, 2 + i % 5, i % 7 / 6, 0, 0, 0, 0, 0, 0, 0, 0, (i = 30)::int]
             from generate_series(1, 58) as i
             """);
     scenario.awaitState(LONG_ID, "PENDING");
@@ -232,6 +232,58 @@ class ConsoleLookIT {
   }
 
   @Test
+  void thePageOfAPhoneIsNotCoveredByItsHeader() {
+    try (Visit visit = console.visit(Look.PHONE_DARK)) {
+      visit.openAsOperator("conflicts");
+      Page page = visit.page();
+      Locator header = page.locator("header");
+      assertThat(header.boundingBox().height).isLessThan(150);
+      assertThat(page.locator("main tbody tr").first()).isVisible();
+      assertThat(page.locator("main tbody tr").first().boundingBox().height).isLessThan(150);
+      page.evaluate("() => scrollTo(0, document.body.scrollHeight)");
+      assertThat(header).isInViewport();
+      assertThat(visit.button("Pause expiry")).isInViewport();
+
+      assertThat(visit.link("Shards")).isHidden();
+      visit.button("Menu").click();
+      assertThat(visit.button("Log out")).isVisible();
+      page.keyboard().press("Escape");
+      assertThat(visit.button("Log out")).isHidden();
+      visit.button("Menu").click();
+      visit.link("Orders").click();
+      assertThat(visit.heading()).hasText("Orders");
+      assertThat(visit.link("Shards")).isHidden();
+      assertThat(page.getByLabel("Cancelled late by at least")).isHidden();
+      page.getByText("Channel, amount, lateness and deadline").click();
+      assertThat(page.getByLabel("Cancelled late by at least")).isVisible();
+
+      page.setViewportSize(640, 400);
+      page.evaluate("() => scrollTo(0, document.body.scrollHeight)");
+      assertThat(header).not().isInViewport();
+    }
+  }
+
+  @Test
+  void theLatenessAxisHasEveryDecade() {
+    try (Visit visit = console.visit()) {
+      visit.openAsViewer("overview");
+      assertThat(visit.page().locator("canvas")).hasCount(5);
+      assertThat(
+              visit
+                  .page()
+                  .evaluate(
+                      """
+                      () => Object.values(Chart.instances)
+                        .map((chart) => chart.scales.y)
+                        .filter(({ type }) => type === 'logarithmic')
+                        .map(({ ticks }) => ticks.map(({ label }) => label).join())
+                        .join()
+                      """))
+          .isEqualTo("1 ms,10 ms,100 ms,1 s,10 s,100 s,1,000 s");
+    }
+  }
+
+  @Test
   void noControlsOverlapAtAnyWidth() {
     try (Visit visit = console.visit()) {
       visit.openAsOperator("orders");
@@ -305,6 +357,7 @@ class ConsoleLookIT {
         visit.page().locator("button").all().stream().map(Locator::textContent).toList();
     assertThat(
             List.of(
+                "Menu",
                 "Log out",
                 "Find",
                 "Search",

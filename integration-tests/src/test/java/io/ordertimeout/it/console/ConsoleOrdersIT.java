@@ -213,12 +213,40 @@ class ConsoleOrdersIT {
       assertThat(rows(visit)).containsText("many-00");
       assertThat(rows(visit)).containsText("Cancelled");
 
-      visit.button("End…").click();
+      visit.button("End the conflict").click();
       visit.dialog().getByLabel("ignored: nothing is to be done").check();
       visit.because("a test").confirm("End conflict");
       assertThat(rows(visit)).hasCount(0);
       visit.go("conflicts?open=false");
-      assertThat(rows(visit)).containsText("Ignored by operator");
+      assertThat(rows(visit).filter(new Locator.FilterOptions().setHasText("many-00")))
+          .containsText("Ignored by operator");
+    }
+  }
+
+  @Test
+  void aCancelledOrderWithAPaymentSaysWhatToDo() {
+    scenario.create("paid too late", 0, Scenario.in(Duration.ofSeconds(1)));
+    String cancellation = scenario.outcomes().awaitCancelled("paid too late").text("eventId");
+    scenario.shop().paid("paid too late", "payment-of-8-euros");
+    scenario.outcomes().awaitConflicts("paid too late", 1);
+    try (Visit visit = console.visit()) {
+      visit.openAsOperator("order?id=paid%20too%20late");
+      Locator summary = visit.page().locator(".summary");
+      assertThat(summary.locator(".big")).hasText("Cancelled, but a payment arrived");
+      assertThat(summary)
+          .containsText(
+              "Payment payment-of-8-euros arrived after the order had been cancelled. Refund it or"
+                  + " deliver nevertheless");
+      assertThat(summary.locator(".explanation")).containsText("payment made at ");
+      assertThat(summary.locator(".explanation")).not().containsText("payment-of-8-euros");
+      assertThat(summary.locator(".explanation")).not().containsText(cancellation);
+      assertThat(summary.locator(".facts")).containsText("payment-of-8-euros");
+      assertThat(summary.locator(".facts")).containsText(cancellation);
+
+      visit.button("End the conflict of payment payment-of-8-euros").click();
+      visit.because("the customer has the money").confirm("End conflict");
+      assertThat(summary.locator(".big")).hasText("Cancelled");
+      assertThat(summary).containsText("Payment payment-of-8-euros arrived too late: refunded.");
     }
   }
 

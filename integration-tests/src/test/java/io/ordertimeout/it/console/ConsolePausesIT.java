@@ -39,7 +39,7 @@ class ConsolePausesIT {
       visit.dialog().getByLabel("Keep deadlines").check();
       visit.because("the payment provider is down").confirm("Pause expiry");
       assertThat(visit.page().locator(".status")).containsText("no order is cancelled");
-      assertThat(visit.page().locator("#pause")).containsText("All expiry is paused");
+      assertThat(visit.page().locator("#pause")).containsText("Paused: all orders");
       Instant deadline = Scenario.in(Duration.ofSeconds(1));
       scenario.create("held", 0, deadline);
       scenario.awaitPast(deadline);
@@ -60,6 +60,22 @@ class ConsolePausesIT {
       Locator pause = visit.page().locator("main tbody tr");
       assertThat(pause).containsText("the payment provider is down");
       assertThat(pause).containsText("by operator");
+    }
+  }
+
+  @Test
+  void thePauseOfAnEmergencyNeedsNoChoice() {
+    try (Visit visit = console.visit()) {
+      visit.openAsOperator("overview");
+      assertThat(visit.page().locator("section[aria-labelledby=suspensions]")).isHidden();
+      visit.button("Pause expiry").click();
+      visit.confirm("Pause expiry");
+      assertThat(visit.page().locator("#pause")).containsText("Paused: all orders");
+      // Nobody is cancelled by its end without having had the whole time to pay.
+      assertThat(visit.page().locator("section[aria-labelledby=suspensions]"))
+          .containsText("until an operator ends it; extends deadlines.");
+      assertThat(visit.page().locator("section[aria-labelledby=suspensions]"))
+          .containsText("The cause is being examined");
     }
   }
 
@@ -85,7 +101,7 @@ class ConsolePausesIT {
       assertThat(visit.dialog().evaluate("dialog => dialog.scrollHeight - dialog.clientHeight"))
           .isEqualTo(0);
       visit.confirm("Pause expiry");
-      assertThat(visit.page().locator("#pause")).containsText("paused for channel store");
+      assertThat(visit.page().locator("#pause")).containsText("Paused: channel store");
 
       Locator item = visit.page().locator(".item");
       assertThat(item).containsText("Paused: channel store");
@@ -201,9 +217,10 @@ class ConsolePausesIT {
       while (!"deadlines".equals(page.evaluate("() => document.activeElement.name"))) {
         page.keyboard().press("Tab");
       }
-      page.keyboard().press("Space");
-      assertThat(visit.dialog().getByLabel("Keep deadlines")).isChecked();
+      assertThat(visit.dialog().getByLabel("Extend deadlines")).isChecked();
       page.keyboard().press("ArrowDown");
+      assertThat(visit.dialog().getByLabel("Keep deadlines")).isChecked();
+      page.keyboard().press("ArrowUp");
       assertThat(visit.dialog().getByLabel("Extend deadlines")).isChecked();
       while (!"reason".equals(page.evaluate("() => document.activeElement.name"))) {
         page.keyboard().press("Tab");

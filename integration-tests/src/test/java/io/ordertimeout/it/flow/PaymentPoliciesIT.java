@@ -147,7 +147,7 @@ class PaymentPoliciesIT {
     assertThat(details.path("explanation").stringValue())
         .matches(
             "Exempt by policy “invoice”: it has no deadline and is not cancelled; registered at .*;"
-                + " payment “weeks later”, made at .*");
+                + " payment “weeks later” made at .*");
     assertThat(details.path("history").toString()).contains("exempt by policy invoice");
   }
 

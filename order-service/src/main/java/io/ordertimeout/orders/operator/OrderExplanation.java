@@ -289,7 +289,7 @@ final class OrderExplanation {
   }
 
   private static String made(@Nullable Instant paidAt) {
-    return paidAt == null ? "" : ", made at " + time(paidAt);
+    return paidAt == null ? "" : " made at " + time(paidAt);
   }
 
   private static String because(@Nullable String reason) {

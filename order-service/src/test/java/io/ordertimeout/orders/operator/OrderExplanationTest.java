@@ -126,7 +126,7 @@ class OrderExplanationTest {
     assertThat(explain(OrderState.CLOSED))
         .isEqualTo(
             "Exempt by policy “invoice”: it has no deadline and is not cancelled; registered at"
-                + " 2026-11-24T10:00:01.000Z; payment “p”, made at 2026-11-24T11:00:00.000Z,"
+                + " 2026-11-24T10:00:01.000Z; payment “p” made at 2026-11-24T11:00:00.000Z,"
                 + " arrived at 2026-11-24T11:00:01.000Z.");
   }
 
@@ -152,11 +152,11 @@ class OrderExplanationTest {
 
     assertThat(explain(OrderState.CANCELLED))
         .contains(
-            "payment “p-1”, made at 2026-11-24T10:14:59.000Z, in time, arrived at"
+            "payment “p-1” made at 2026-11-24T10:14:59.000Z, in time, arrived at"
                 + " 2026-11-24T10:16:00.000Z: too late; the conflict was published 20 ms later as"
                 + " event "
                 + EventId.ofConflict("order", "p-1"),
-            "payment “p-2”, made at 2026-11-24T10:15:01.000Z, after the deadline, arrived at"
+            "payment “p-2” made at 2026-11-24T10:15:01.000Z, after the deadline, arrived at"
                 + " 2026-11-24T10:17:00.000Z: too late; not published yet.");
   }
 
@@ -178,7 +178,7 @@ class OrderExplanationTest {
 
     assertThat(explain(OrderState.PAID))
         .isEqualTo(
-            "Paid in time: payment “p”, made at 2026-11-24T10:03:00.000Z; the deadline was"
+            "Paid in time: payment “p” made at 2026-11-24T10:03:00.000Z; the deadline was"
                 + " 2026-11-24T10:15:00.000Z (set by the order's own timeout); read at"
                 + " 2026-11-24T10:03:01.500Z; delivered again at 2026-11-24T10:04:00.000Z, which changed"
                 + " nothing; a second payment “q” arrived at 2026-11-24T10:05:01.000Z and changed"
