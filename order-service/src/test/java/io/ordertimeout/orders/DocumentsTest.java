@@ -87,7 +87,7 @@ class DocumentsTest {
     }
 
     List<String> listed =
-        lines("operation.md")
+        lines("observability.md")
             .map(METRIC_ROW::matcher)
             .filter(Matcher::matches)
             .map(row -> meterOf(row.group(1)))

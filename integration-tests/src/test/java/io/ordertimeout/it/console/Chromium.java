@@ -3,11 +3,9 @@ package io.ordertimeout.it.console;
 import com.microsoft.playwright.Browser;
 import com.microsoft.playwright.BrowserType;
 import com.microsoft.playwright.Playwright;
-import java.io.File;
+import io.ordertimeout.it.support.Programs;
 import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
@@ -34,7 +32,7 @@ final class Chromium implements AutoCloseable {
   }
 
   static Chromium start() {
-    Path program = program();
+    Path program = Programs.path("chromium", "chromium");
     Playwright playwright =
         Playwright.create(
             new Playwright.CreateOptions().setEnv(Map.of("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1")));
@@ -49,18 +47,6 @@ final class Chromium implements AutoCloseable {
       playwright.close();
       throw e;
     }
-  }
-
-  private static Path program() {
-    return Arrays.stream(System.getenv("PATH").split(File.pathSeparator, -1))
-        .map(directory -> Path.of(directory, "chromium"))
-        .filter(Files::isExecutable)
-        .findFirst()
-        .orElseThrow(
-            () ->
-                new IllegalStateException(
-                    "chromium is not on the PATH; install it to run these tests"
-                        + " (apt-get install chromium)"));
   }
 
   /** Opens a browser context for the console of a service. */

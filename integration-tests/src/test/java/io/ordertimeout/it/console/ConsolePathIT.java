@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.ordertimeout.it.support.ConsoleSession;
+import io.ordertimeout.it.support.Documents;
+import io.ordertimeout.it.support.Nginx;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.StrippingProxy;
@@ -54,6 +56,18 @@ class ConsolePathIT {
     try (StrippingProxy proxy = StrippingProxy.announcing(PATH, console.service().http());
         Visit visit = visit(proxy.uri())) {
       assertUsable(visit, "with-a-stripped-prefix", PATH);
+    }
+  }
+
+  @Test
+  @Tag("nginx")
+  void worksBehindNginxWithTheConfigurationOfTheDocument() {
+    try (Nginx nginx =
+            Nginx.start(Documents.code("sub-path.md", "nginx"), console.service().http());
+        Visit visit = visit(nginx.uri(PATH))) {
+      assertUsable(visit, "behind-nginx", PATH);
+      visit.page().navigate(nginx.uri(PATH + "?a=b#/pauses").toString());
+      assertThat(visit.page()).hasURL(nginx.uri(PATH) + "/?a=b#/pauses");
     }
   }
 

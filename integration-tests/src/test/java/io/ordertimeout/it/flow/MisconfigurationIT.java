@@ -158,7 +158,7 @@ class MisconfigurationIT {
   void poolerThatDropsSettingsOfTheSessionIsReportedWhileTheServiceWaits(CapturedOutput output) {
     assertWaits(
         output,
-        "a connection pooler between drops the settings",
+        "statement_timeout=0 instead of 45s. A connection pooler between drops them",
         "spring.datasource.hikari.connection-init-sql",
         "set statement_timeout = 0");
   }

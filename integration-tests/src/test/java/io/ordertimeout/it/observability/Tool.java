@@ -1,8 +1,6 @@
 package io.ordertimeout.it.observability;
 
-import static org.assertj.core.api.Assertions.fail;
-
-import java.io.File;
+import io.ordertimeout.it.support.Programs;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -11,7 +9,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 
 /** A program of Debian's package {@code prometheus}. */
 enum Tool {
@@ -27,17 +24,7 @@ enum Tool {
 
   /** Returns the program's path; a missing program fails the test. */
   String path() {
-    String name = name().toLowerCase(Locale.ROOT);
-    String path = Objects.requireNonNull(System.getenv("PATH"));
-    for (String folder : path.split(File.pathSeparator, -1)) {
-      Path program = Path.of(folder, name);
-      if (Files.isExecutable(program)) {
-        return program.toString();
-      }
-    }
-    return fail(
-        "%s is not on the PATH (%s): install Debian's package with apt-get install prometheus",
-        name, path);
+    return Programs.path(name().toLowerCase(Locale.ROOT), "prometheus").toString();
   }
 
   /** Runs the program with some input. */

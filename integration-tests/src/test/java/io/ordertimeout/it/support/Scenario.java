@@ -94,6 +94,15 @@ public final class Scenario implements AutoCloseable {
     return new Scenario(environment, ofServices, Prepared.TOPICS_AND_TABLES, TopicNames::of);
   }
 
+  /** A scenario of a shop that uses the default names of the topics behind a prefix. */
+  public static Scenario ofAShop() {
+    return new Scenario(
+        TestEnvironment.shared(),
+        TestEnvironment.shared(),
+        Prepared.TOPICS_AND_TABLES,
+        TopicNames::ofAShop);
+  }
+
   /** A scenario with all topics that the service can use. */
   public static Scenario withAllTopics() {
     return withAllTopicsOn(TestEnvironment.shared(), TestEnvironment.shared());
@@ -112,8 +121,12 @@ public final class Scenario implements AutoCloseable {
 
   /** A scenario whose tables are those of the version of the service that is started first. */
   public static Scenario withoutTables() {
-    return new Scenario(
-        TestEnvironment.shared(), TestEnvironment.shared(), Prepared.TOPICS, TopicNames::of);
+    return withoutTablesOn(TestEnvironment.shared(), TestEnvironment.shared());
+  }
+
+  /** The same, where services use other addresses than the test. */
+  public static Scenario withoutTablesOn(TestEnvironment environment, TestEnvironment ofServices) {
+    return new Scenario(environment, ofServices, Prepared.TOPICS, TopicNames::of);
   }
 
   private void createTopics() {

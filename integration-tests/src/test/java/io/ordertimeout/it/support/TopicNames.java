@@ -35,6 +35,19 @@ public record TopicNames(
         "");
   }
 
+  /** The same, with the names that the service has by default behind the prefix. */
+  public static TopicNames ofAShop(String prefix) {
+    return new TopicNames(
+        prefix + "-order-created",
+        prefix + "-order-paid",
+        prefix + "-order-closed",
+        "",
+        "",
+        prefix + "-order-cancelled",
+        prefix + "-order-payment-conflict",
+        "");
+  }
+
   /** All topics that the service can use. */
   public static TopicNames all(String prefix) {
     TopicNames names = of(prefix);

@@ -36,10 +36,15 @@ public class SchemaMigration {
    * Without time-outs, whatever the pool's options are: a migration may rewrite tables, and it
    * keeps a lock in a transaction that is idle meanwhile. It may also scan and join whole tables.
    */
-  private static final String OPTIONS =
-      " -c statement_timeout=0 -c idle_in_transaction_session_timeout=0"
-          + " -c enable_seqscan=on -c enable_bitmapscan=on -c enable_hashjoin=on"
-          + " -c enable_mergejoin=on";
+  private static final String SETTINGS =
+      """
+      set statement_timeout = 0;
+      set idle_in_transaction_session_timeout = 0;
+      set enable_seqscan = on;
+      set enable_bitmapscan = on;
+      set enable_hashjoin = on;
+      set enable_mergejoin = on;
+      """;
 
   private final Flyway flyway;
   private final DataSource dataSource;
@@ -77,7 +82,6 @@ public class SchemaMigration {
     }
     Properties properties = new Properties();
     properties.putAll(pool.getDataSourceProperties());
-    properties.merge("options", OPTIONS, (options, more) -> options.toString() + more);
     properties.put("socketTimeout", "0");
     DriverManagerDataSource connections =
         new DriverManagerDataSource(pool.getJdbcUrl(), properties);
@@ -86,6 +90,7 @@ public class SchemaMigration {
     Flyway.configure()
         .configuration(flyway.getConfiguration())
         .dataSource(connections)
+        .initSql(SETTINGS)
         .load()
         .migrate();
   }
