@@ -27,6 +27,7 @@ import io.swagger.v3.oas.models.responses.ApiResponses;
 import io.swagger.v3.oas.models.security.SecurityRequirement;
 import io.swagger.v3.oas.models.security.SecurityScheme;
 import io.swagger.v3.oas.models.servers.Server;
+import io.swagger.v3.oas.models.tags.Tag;
 import java.lang.reflect.RecordComponent;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -88,6 +89,41 @@ class ApiDescription {
               "413", "The body is too large.",
               "415", "The body has the wrong media type."));
 
+  /** What the first part of a path is about. */
+  private static final Map<String, String> TAGS =
+      Map.ofEntries(
+          Map.entry("audit", "Audit log"),
+          Map.entry("conflicts", "Conflicts"),
+          Map.entry("dead-letters", "Dead letters"),
+          Map.entry("events", "Events"),
+          Map.entry("forecast", "Status"),
+          Map.entry("group", "Consumer group"),
+          Map.entry("holds", "Pauses and holds"),
+          Map.entry("live", "Status"),
+          Map.entry("order", "Orders"),
+          Map.entry("orders", "Orders"),
+          Map.entry("orders.csv", "Orders"),
+          Map.entry("overview", "Status"),
+          Map.entry("parked", "Orders"),
+          Map.entry("pauses", "Pauses and holds"),
+          Map.entry("policies", "Policies"),
+          Map.entry("session", "Session"),
+          Map.entry("stopped-topics", "Dead letters"));
+
+  private static final Map<String, String> TAG_DESCRIPTIONS =
+      new TreeMap<>(
+          Map.of(
+              "Audit log", "What operators have changed, and why.",
+              "Conflicts", "Payments that met a cancelled or closed order.",
+              "Consumer group", "The generation of the group that reads the events.",
+              "Dead letters", "Events that cannot be used, and topics that are not read on.",
+              "Events", "What the service makes of an event.",
+              "Orders", "Finding orders, and extending, closing, cancelling and releasing them.",
+              "Pauses and holds", "What keeps due orders from being decided.",
+              "Policies", "Which deadline an order gets.",
+              "Session", "Logging in and out with a cookie.",
+              "Status", "What is pending, due and late, and how the instances are."));
+
   private static final List<SecurityRequirement> SECURITY =
       List.of(
           new SecurityRequirement().addList("basic"),
@@ -115,6 +151,10 @@ class ApiDescription {
         // Relative to the document's own address, which may be below a path of its host.
         .servers(List.of(new Server().url("..").description("The instance that serves this file")))
         .security(SECURITY)
+        .tags(
+            TAG_DESCRIPTIONS.entrySet().stream()
+                .map(tag -> new Tag().name(tag.getKey()).description(tag.getValue()))
+                .toList())
         .components(
             new Components()
                 .addSecuritySchemes(
@@ -156,7 +196,6 @@ class ApiDescription {
               method.getMethod().getName());
       operation.setSummary(description == null ? null : description.replaceFirst("\\. .*", "."));
       operation.setDescription(description);
-      operation.setTags(null);
       return operation;
     };
   }
@@ -287,10 +326,9 @@ class ApiDescription {
             "type", "urn:order-timeout:problem:invalid-request",
             "title", "Bad Request",
             "status", 400,
-            "detail", "limit: must be less than or equal to 500",
+            "detail", "limit: must be between 1 and 500",
             "instance", "/api/v1/orders",
-            "errors",
-                List.of(Map.of("field", "limit", "message", "must be less than or equal to 500"))));
+            "errors", List.of(Map.of("field", "limit", "message", "must be between 1 and 500"))));
     return problem;
   }
 
@@ -337,6 +375,7 @@ class ApiDescription {
 
   private void complete(String path, PathItem.HttpMethod method, Operation operation) {
     operation.setOperationId(operationId(path, method));
+    operation.setTags(List.of(Objects.requireNonNull(TAGS.get(path.split("/", -1)[3]), path)));
     ApiResponses responses = operation.getResponses();
     if (path.equals("/api/v1/live")) {
       Schema<?> events =

@@ -12,7 +12,7 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * The examples of the OpenAPI document. Those in the file have the names of schemas or, of bodies
  * without a schema of their own, an operation's id and a media type. A text that begins with
- * {@code @} stands for the example of that name.
+ * {@code @} stands for the example of that name. Parameters have theirs by name.
  */
 final class ApiExamples {
 
@@ -39,6 +39,17 @@ final class ApiExamples {
       String id = operation.path("operationId").asString();
       addToBodies(id, operation.at("/requestBody/content"));
       addToBodies(id, operation.at("/responses/200/content"));
+      operation.path("parameters").forEach(parameter -> addTo((ObjectNode) parameter));
+    }
+  }
+
+  /** A cursor has none, because it means nothing to its reader. */
+  private static void addTo(ObjectNode parameter) {
+    String name = parameter.path("name").asString();
+    boolean isOrder = name.equals("id") && parameter.at("/schema/type").asString().equals("string");
+    JsonNode example = EXAMPLES.at("/parameters/" + (isOrder ? "orderId" : name));
+    if (!example.isMissingNode()) {
+      parameter.set("example", example);
     }
   }
 

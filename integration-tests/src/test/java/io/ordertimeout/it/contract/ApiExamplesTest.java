@@ -54,6 +54,43 @@ class ApiExamplesTest {
             });
   }
 
+  @Test
+  void everyParameterButACursorHasAValidExample() {
+    List<String> faults = new ArrayList<>();
+    operations()
+        .forEach(
+            operation ->
+                operation
+                    .path("parameters")
+                    .forEach(
+                        parameter -> {
+                          String name = parameter.path("name").asString();
+                          if (parameter.has("example")) {
+                            faults.addAll(
+                                schemas.faults(
+                                    name,
+                                    parameter.path("schema"),
+                                    parameter.path("example").toString()));
+                          } else if (!name.equals("after")) {
+                            faults.add(operation.path("operationId") + " " + name);
+                          }
+                        }));
+    assertThat(faults).isEmpty();
+  }
+
+  @Test
+  void everyOperationHasATagThatIsDescribed() {
+    List<String> described = schemas.document().path("tags").findValuesAsString("name");
+    assertThat(operations())
+        .extracting(operation -> operation.at("/tags/0").asString())
+        .hasSizeGreaterThan(30)
+        .allMatch(described::contains);
+  }
+
+  private List<JsonNode> operations() {
+    return schemas.document().path("paths").findParents("operationId");
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

@@ -65,6 +65,11 @@ final class ApiSchemas {
     }
   }
 
+  /** The whole document. */
+  JsonNode document() {
+    return document;
+  }
+
   /**
    * Returns a schema of OpenAPI 3.0 as one of JSON Schema 2020-12, and refuses fields that are not
    * described.

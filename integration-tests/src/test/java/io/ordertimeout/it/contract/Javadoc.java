@@ -80,8 +80,8 @@ final class Javadoc {
 
   private static String text(List<? extends DocTree> parts) {
     return String.join("", parts.stream().map(String::valueOf).toList())
-        .replaceAll("\\{@(?:code|link) #?([^}]*)}", "$1")
         .replaceAll("\\s+", " ")
+        .replaceAll("\\{@(?:code|link) #?([^}]*)}", "$1")
         .strip();
   }
 
