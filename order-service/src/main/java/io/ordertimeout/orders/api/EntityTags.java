@@ -19,8 +19,11 @@ import org.springframework.web.util.ServletRequestPathUtils;
 @Configuration(proxyBeanMethods = false)
 class EntityTags {
 
-  /** Sent while they are produced. */
-  private static final Set<String> STREAMED = Set.of("/api/v1/live", "/api/v1/orders.csv");
+  /**
+   * The first page is forwarded to its file, which gets the tag: after a forward, Tomcat takes
+   * nothing more. The others are sent while they are produced.
+   */
+  private static final Set<String> WITHOUT = Set.of("/", "/api/v1/live", "/api/v1/orders.csv");
 
   @Bean
   FilterRegistrationBean<ShallowEtagHeaderFilter> entityTagsFilter() {
@@ -28,7 +31,7 @@ class EntityTags {
         new ShallowEtagHeaderFilter() {
           @Override
           protected boolean shouldNotFilter(HttpServletRequest request) {
-            return STREAMED.contains(
+            return WITHOUT.contains(
                 ServletRequestPathUtils.parse(request).pathWithinApplication().value());
           }
         };
