@@ -249,13 +249,34 @@ function timeline({ order, history }, page) {
     'section',
     { class: 'card', 'aria-labelledby': 'timeline' },
     h('h2', { id: 'timeline' }, 'Timeline'),
-    h('ol', { class: 'timeline' }, history.map((entry) => timelineEntry(entry, page.now()))),
+    h('ol', { class: 'timeline' }, history.map((entry) =>
+      timelineEntry(entry, stageTime(entry, order, history), page.now()))),
     h('p', { class: 'minor' }, viewLink('audit', { subject: order.orderId }, 'Audit log of this order'),
       history.some(({ what }) => what === 'CONFLICT') && [' · ', viewLink('conflicts', {}, 'All payment conflicts')]),
   );
 }
 
-function timelineEntry({ at, what, by, details }, now) {
+/** How long a stage took that ended with the entry, and since when; null if that is not known. */
+function stageTime({ at, what, details }, order, history) {
+  const of = (name) => history.find((entry) => entry.what === name && entry.details.payment === details.payment)?.at;
+  const [since, text] = {
+    REGISTERED: [of('CREATED'), 'after the creation'],
+    PAID: [details.paidAt, 'after the payment'],
+    CLOSED: [details.closedAt, 'after the closure'],
+    CANCELLED: [dueAt(order), 'after it was due'],
+    PUBLISHED: [of('CANCELLED'), 'after the decision'],
+    CONFLICT: [details.paidAt, 'after the payment'],
+    CONFLICT_PUBLISHED: [of('CONFLICT'), 'after it was detected'],
+  }[what] ?? [];
+  const millis = since && at ? new Date(at).getTime() - new Date(since).getTime() : -1;
+  return millis >= 0 ? `${formatDuration(millis)} ${text}` : null;
+}
+
+function dueAt({ deadline, grace }) {
+  return deadline && new Date(deadline).getTime() + (grace ? parseDuration(grace) : 0);
+}
+
+function timelineEntry({ at, what, by, details }, stage, now) {
   const [level, label] = EVENTS[what] ?? ['info', what];
   return h(
     'li',
@@ -266,7 +287,7 @@ function timelineEntry({ at, what, by, details }, now) {
     h(
       'div',
       {},
-      h('p', {}, badge(level, label), ' ', h('span', { class: 'minor' }, 'by ', untrusted(by))),
+      h('p', {}, badge(level, label), ' ', h('span', { class: 'minor' }, 'by ', untrusted(by), stage && `, ${stage}`)),
       Object.keys(details).length > 0 && h('dl', { class: 'details' },
         Object.keys({ ...DETAIL_LABELS, ...details }).map((name) =>
           details[name] && fact(detailLabel(name, what), detailValue(name, details[name])))),

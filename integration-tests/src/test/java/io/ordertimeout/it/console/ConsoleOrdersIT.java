@@ -237,6 +237,16 @@ class ConsoleOrdersIT {
           .containsText(
               "Payment payment-of-8-euros arrived after the order had been cancelled. Refund it or"
                   + " deliver nevertheless");
+      assertThat(timeline(visit))
+          .containsText(
+              new Pattern[] {
+                Pattern.compile("Created"),
+                Pattern.compile("Registered by intake, .* after the creation"),
+                Pattern.compile("Cancelled by .*, .* after it was due"),
+                Pattern.compile("Cancellation published by relay, \\d+ ms after the decision"),
+                Pattern.compile("Payment conflict by .*, \\d+ ms after the payment"),
+                Pattern.compile("Conflict published by relay, \\d+ ms after it was detected")
+              });
       assertThat(summary.locator(".explanation")).containsText("payment made at ");
       assertThat(summary.locator(".explanation")).not().containsText("payment-of-8-euros");
       assertThat(summary.locator(".explanation")).not().containsText(cancellation);

@@ -10,6 +10,7 @@ import io.ordertimeout.it.support.Programs;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
 import io.ordertimeout.it.support.TestEnvironment;
+import io.ordertimeout.it.support.TopicNames;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,7 +37,7 @@ class ShopOutboxIT {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   private final TestEnvironment shared = TestEnvironment.shared();
-  private final Scenario scenario = Scenario.ofAShop();
+  private final Scenario scenario = Scenario.withTopics(TopicNames::ofAShop);
   private final Database shop = Database.createEmpty(shared, scenario.name() + "_shop");
 
   @BeforeEach

@@ -94,13 +94,10 @@ public final class Scenario implements AutoCloseable {
     return new Scenario(environment, ofServices, Prepared.TOPICS_AND_TABLES, TopicNames::of);
   }
 
-  /** A scenario of a shop that uses the default names of the topics behind a prefix. */
-  public static Scenario ofAShop() {
+  /** A scenario with other names of topics, which contain the name that they are given. */
+  public static Scenario withTopics(Function<String, TopicNames> names) {
     return new Scenario(
-        TestEnvironment.shared(),
-        TestEnvironment.shared(),
-        Prepared.TOPICS_AND_TABLES,
-        TopicNames::ofAShop);
+        TestEnvironment.shared(), TestEnvironment.shared(), Prepared.TOPICS_AND_TABLES, names);
   }
 
   /** A scenario with all topics that the service can use. */

@@ -8,8 +8,10 @@ import io.ordertimeout.orders.order.Outcome;
 import io.ordertimeout.orders.order.StoredBatch;
 import io.ordertimeout.orders.platform.monitoring.ActivityCounters;
 import io.ordertimeout.orders.platform.monitoring.AmountMetrics;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.springframework.stereotype.Component;
 
@@ -19,6 +21,9 @@ class IntakeMetrics {
 
   private static final String EVENTS = "order.timeout.events";
   private static final String EVENTS_DESCRIPTION = "Events read, by event type and outcome";
+
+  /** The outcome of an event that became a dead letter. */
+  private static final String DEAD_LETTER = "dead_letter";
 
   private final MeterRegistry meters;
   private final Counter conflicts;
@@ -49,13 +54,14 @@ class IntakeMetrics {
             .description(
                 "Records without an event that matters: of ignored types, deleted rows, tombstones")
             .register(meters);
-    for (Outcome outcome : Outcome.values()) {
-      // Registered at startup, because rate() misses an increase from absent to 1.
-      for (EventKind kind : EventKind.values()) {
-        events(kind.tag(), outcome.tag());
-      }
+    // Registered at startup, because rate() misses an increase from absent to 1.
+    for (EventKind kind : kinds(properties.topics())) {
+      Stream.of(Outcome.values())
+          .filter(outcome -> outcome.isPossibleFor(kind))
+          .forEach(outcome -> events(kind.tag(), outcome.tag()));
+      events(kind.tag(), DEAD_LETTER);
+      deadLetters(kind.tag());
     }
-    Stream.of(EventKind.values()).map(EventKind::tag).forEach(this::deadLetters);
     OrderTimeoutProperties.Fields names = properties.intake().fields();
     Stream.of(
             names.channel(),
@@ -66,6 +72,19 @@ class IntakeMetrics {
             names.closedAt(),
             names.reason())
         .forEach(this::replacedFields);
+  }
+
+  /** What the input topics tell. */
+  private static Set<EventKind> kinds(OrderTimeoutProperties.Topics topics) {
+    Set<EventKind> kinds = EnumSet.allOf(EventKind.class);
+    kinds.removeIf(
+        kind ->
+            switch (kind) {
+              case CREATED, PAID, CLOSED -> false;
+              case ATTEMPT -> !topics.haveAttempts();
+              case CHANGED -> !topics.haveChanges();
+            });
+    return kinds;
   }
 
   void count(StoredBatch batch) {
@@ -89,7 +108,7 @@ class IntakeMetrics {
   }
 
   void countDeadLetter(EventKind kind) {
-    events(kind.tag(), "dead_letter").increment();
+    events(kind.tag(), DEAD_LETTER).increment();
     deadLetters(kind.tag()).increment();
   }
 

@@ -349,6 +349,7 @@ public class OrderEventStore {
     }
 
     private void count(EventKind kind, Outcome outcome) {
+      assert outcome.isPossibleFor(kind) : kind + " " + outcome;
       outcomes
           .computeIfAbsent(kind, first -> new EnumMap<>(Outcome.class))
           .merge(outcome, 1, Integer::sum);

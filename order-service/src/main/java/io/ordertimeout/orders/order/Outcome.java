@@ -31,6 +31,20 @@ public enum Outcome {
   /** The closure, payment attempt or change arrived after the order was decided. */
   TOO_LATE;
 
+  /** Returns whether an event of that kind can have this effect. */
+  public boolean isPossibleFor(EventKind kind) {
+    return switch (this) {
+      case REGISTERED, SETTLED_BEFORE, STALE -> kind == EventKind.CREATED;
+      case SECOND_PAYMENT, CONFLICT -> kind == EventKind.PAID;
+      case UNDER_WAY, ENDED -> kind == EventKind.ATTEMPT;
+      case CHANGED -> kind == EventKind.CHANGED;
+      case SETTLED -> kind == EventKind.PAID || kind == EventKind.CLOSED;
+      case DUPLICATE -> kind != EventKind.ATTEMPT && kind != EventKind.CHANGED;
+      case EXEMPT -> kind != EventKind.CLOSED;
+      case AHEAD_OF_CREATION, TOO_LATE -> kind != EventKind.CREATED;
+    };
+  }
+
   /** Returns the outcome as the value of a metric's tag. */
   public String tag() {
     return name().toLowerCase(Locale.ROOT);
