@@ -92,6 +92,9 @@ export function ordersView(parameters, page) {
       viewLink('orders', {}, 'Clear')),
   );
 
+  // A browser says nothing of a wrong field that it cannot show. The event does not bubble.
+  form.addEventListener('invalid', () => { form.querySelector('.more').open = true; }, true);
+
   function submit(event) {
     event.preventDefault();
     const data = new FormData(form);

@@ -132,11 +132,12 @@ function timeToPay({ timeout, businessDays, until, zone, exempt }) {
 }
 
 function around({ warnings, grace, confirm, unconfirmed }) {
-  return joined([
+  const parts = [
     warnings.length > 0 && `warned ${warnings.map(duration).join(' and ')} before`,
     grace && `not cancelled for ${duration(grace)}`,
     confirm && `waits ${duration(confirm)} for a confirmation, else ${unconfirmed === 'PARK' ? 'parked' : 'cancelled'}`,
-  ].filter(Boolean));
+  ].filter(Boolean);
+  return parts.length === 0 ? '–' : joined(parts);
 }
 
 function preview({ policy, deadline, warnings, dueAt, confirmBy }, now) {
@@ -175,7 +176,7 @@ function paidOrders(timeout, present, times) {
   let begin = 0;
   return table(
     'Paid orders by time to pay',
-    ['Time to pay', { text: 'Orders', class: 'number' }, '', ''],
+    ['Time to pay', { text: 'Orders', class: 'number' }, ''],
     times.map(({ upTo, paid }) => {
       const end = parseDuration(upTo);
       const contains = (time) => time > begin && time <= end;
@@ -185,10 +186,9 @@ function paidOrders(timeout, present, times) {
       ];
       begin = end;
       return h('tr', { 'data-key': upTo },
-        h('th', { scope: 'row' }, `up to ${formatDuration(end)}`),
+        h('th', { scope: 'row' }, `up to ${formatDuration(end)} `, marks),
         h('td', { class: 'number' }, formatNumber(paid)),
-        h('td', {}, h('progress', { max: String(most), value: String(paid), 'aria-label': `${paid} of ${most}` })),
-        h('td', {}, marks));
+        h('td', {}, h('progress', { max: String(most), value: String(paid), 'aria-label': `${paid} of ${most}` })));
     }),
   );
 }

@@ -54,6 +54,13 @@ class ConsoleLookIT {
       }
       """;
 
+  private static final String HIDDEN_COLUMNS =
+      """
+      () => [...document.querySelectorAll('.scroll')]
+        .filter((box) => box.scrollWidth > box.clientWidth)
+        .map((box) => box.getAttribute('aria-label'))
+      """;
+
   private static final Map<String, String> VIEWS =
       Map.of(
           "overview",
@@ -256,6 +263,11 @@ class ConsoleLookIT {
       assertThat(page.getByLabel("Cancelled late by at least")).isHidden();
       page.getByText("Channel, amount, lateness and deadline").click();
       assertThat(page.getByLabel("Cancelled late by at least")).isVisible();
+      page.getByLabel("From", new Page.GetByLabelOptions().setExact(true)).fill("10");
+      page.getByText("Channel, amount, lateness and deadline").click();
+      visit.button("Search").click();
+      // An amount needs a currency.
+      assertThat(page.getByLabel("Currency")).isVisible();
 
       page.setViewportSize(640, 400);
       page.evaluate("() => scrollTo(0, document.body.scrollHeight)");
@@ -310,6 +322,8 @@ class ConsoleLookIT {
 
   private static void check(Visit visit, String name, Look look) {
     Page page = visit.page();
+    // A picture of the whole page has the header where the window begins.
+    page.evaluate("() => scrollTo(0, 0)");
     page.screenshot(
         new Page.ScreenshotOptions()
             .setPath(SCREENSHOTS.resolve(name + "-" + look + ".png"))
@@ -325,6 +339,9 @@ class ConsoleLookIT {
                     + " - document.documentElement.clientWidth"))
         .as("horizontal overflow of %s, %s", name, look)
         .isEqualTo(0);
+    assertThat(page.evaluate(HIDDEN_COLUMNS))
+        .as("tables of %s, %s whose last column is out of sight", name, look)
+        .isEqualTo(List.of());
   }
 
   private static String describe(Rule rule) {
