@@ -111,13 +111,15 @@ class ComposeTest {
   }
 
   @Test
-  void everyImageHasAVersion() {
+  void everyImageHasAVersionAndADigest() {
     List<String> images = new ArrayList<>(dockerfile.baseImages());
     services().values().stream()
         .filter(service -> service.build() == null)
         .forEach(service -> images.add(service.image()));
 
-    assertThat(images).isNotEmpty().allMatch(image -> image.matches(".+:v?\\d+\\.\\d+[.\\w-]*"));
+    assertThat(images)
+        .isNotEmpty()
+        .allMatch(image -> image.matches(".+:v?\\d+\\.\\d+[.\\w-]*@sha256:[0-9a-f]{64}"));
   }
 
   @Test
