@@ -70,7 +70,7 @@ record LocalOptions(
       @DefaultValue("20") double ordersPerSecond,
       @DefaultValue("20s") Duration timeoutMin,
       @DefaultValue("60s") Duration timeoutMax,
-      @DefaultValue("45m") Duration storeTimeoutMax,
+      @DefaultValue("15m") Duration storeTimeoutMax,
       @DefaultValue("0.85") double paidRatio,
       @DefaultValue("true") boolean allTopics,
       @Nullable Long seed) {

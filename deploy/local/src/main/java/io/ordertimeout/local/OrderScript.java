@@ -55,7 +55,7 @@ record OrderScript(Outcome outcome, Instant deadline, List<TimedEvent> events) {
   private static final double SPREAD = 0.8;
   private static final double LATEST_OF_TIMEOUT = 0.95;
 
-  /** The channel whose customers have more time, so that the next hour is not empty. */
+  /** The channel whose customers have more time, so that the next minutes are not empty. */
   private static final String STORE = "store";
 
   private static final List<String> CHANNELS = List.of("web", "web", "app", "app", "app", STORE);

@@ -30,7 +30,7 @@ class OptionsParserTest {
                     20,
                     Duration.ofSeconds(20),
                     Duration.ofSeconds(60),
-                    Duration.ofMinutes(45),
+                    Duration.ofMinutes(15),
                     0.85,
                     true,
                     null),
