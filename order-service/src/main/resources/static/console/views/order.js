@@ -205,7 +205,7 @@ function conflictAdvice(order, { paymentId, resolution }, page) {
     h('p', {}, resolution
       ? ['Payment ', untrusted(paymentId), ' arrived too late: ', (RESOLUTIONS[resolution] ?? resolution).toLowerCase(), '.']
       : ['Payment ', untrusted(paymentId), ' arrived after the order had been ', order.state.toLowerCase(),
-        '. Refund it or deliver nevertheless; this service does neither. Then end the conflict, so that nobody does it again.']),
+        '. Refund it or deliver nevertheless; this service does neither. Then end the conflict, so that the money is not returned twice.']),
     !resolution && endConflictButton({ orderId: order.orderId, paymentId }, page));
 }
 

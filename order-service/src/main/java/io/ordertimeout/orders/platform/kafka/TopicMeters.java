@@ -11,9 +11,10 @@ import org.springframework.stereotype.Component;
 
 /**
  * Leaves out the second name under which Kafka's clients report a topic whose name has dots: with
- * underscores in their place. With both, every sum over topics would count it twice. Thread-safe.
+ * underscores in their place, until Kafka 5. With both, every sum over topics would count it twice.
+ * Thread-safe.
  *
- * @see <a href="https://cwiki.apache.org/confluence/x/KgxBFg">KIP-1109</a>
+ * @see <a href="https://cwiki.apache.org/confluence/x/-42MEw">KIP-1109</a>
  */
 @Component
 class TopicMeters implements MeterFilter {
