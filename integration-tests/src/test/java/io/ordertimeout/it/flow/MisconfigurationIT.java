@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 
@@ -153,14 +154,19 @@ class MisconfigurationIT {
         "set default_transaction_read_only = on");
   }
 
-  /** As PgBouncer does in transaction mode, which drops what a client has set for its session. */
-  @Test
-  void poolerThatDropsSettingsOfTheSessionIsReportedWhileTheServiceWaits(CapturedOutput output) {
+  /** As a pooler does that drops what a client has set for its session. */
+  @ParameterizedTest
+  @CsvSource({
+    "set statement_timeout = 0, statement_timeout=0 instead of 45s",
+    "set enable_seqscan = on, enable_seqscan=on instead of off"
+  })
+  void poolerThatDropsSettingsOfTheSessionIsReportedWhileTheServiceWaits(
+      String dropping, String message, CapturedOutput output) {
     assertWaits(
         output,
-        "statement_timeout=0 instead of 45s. A connection pooler between drops them",
+        message + ". A connection pooler between drops them",
         "spring.datasource.hikari.connection-init-sql",
-        "set statement_timeout = 0");
+        dropping);
   }
 
   private void assertWaits(CapturedOutput output, String message, String... settings) {
