@@ -209,17 +209,16 @@ class ConsoleOrdersIT {
       scenario.pay("many-00", 0);
       scenario.outcomes().awaitConflicts("many-00", 1);
       visit.go("conflicts");
-      assertThat(rows(visit)).hasCount(1);
-      assertThat(rows(visit)).containsText("many-00");
-      assertThat(rows(visit)).containsText("Cancelled");
+      Locator conflict = rows(visit).filter(new Locator.FilterOptions().setHasText("many-00"));
+      assertThat(conflict).hasCount(1);
+      assertThat(conflict).containsText("Cancelled");
 
-      visit.button("End the conflict").click();
+      conflict.getByLabel("End the conflict").click();
       visit.dialog().getByLabel("ignored: nothing is to be done").check();
       visit.because("a test").confirm("End conflict");
-      assertThat(rows(visit)).hasCount(0);
+      assertThat(conflict).hasCount(0);
       visit.go("conflicts?open=false");
-      assertThat(rows(visit).filter(new Locator.FilterOptions().setHasText("many-00")))
-          .containsText("Ignored by operator");
+      assertThat(conflict).containsText("Ignored by operator");
     }
   }
 
@@ -227,10 +226,12 @@ class ConsoleOrdersIT {
   void aCancelledOrderWithAPaymentSaysWhatToDo() {
     scenario.create("paid too late", 0, Scenario.in(Duration.ofSeconds(1)));
     String cancellation = scenario.outcomes().awaitCancelled("paid too late").text("eventId");
-    scenario.shop().paid("paid too late", "payment-of-8-euros");
-    scenario.outcomes().awaitConflicts("paid too late", 1);
     try (Visit visit = console.visit()) {
       visit.openAsOperator("order?id=paid%20too%20late");
+      // The record is in Kafka before its publication is stored; a conflict between the two would
+      // stand between them in the timeline.
+      assertThat(timeline(visit).last()).containsText("Cancellation published");
+      scenario.shop().paid("paid too late", "payment-of-8-euros");
       Locator summary = visit.page().locator(".summary");
       assertThat(summary.locator(".big")).hasText("Cancelled, but a payment arrived");
       assertThat(summary)
@@ -243,9 +244,9 @@ class ConsoleOrdersIT {
                 Pattern.compile("Created"),
                 Pattern.compile("Registered by intake, .* after the creation"),
                 Pattern.compile("Cancelled by .*, .* after it was due"),
-                Pattern.compile("Cancellation published by relay, \\d+ ms after the decision"),
-                Pattern.compile("Payment conflict by .*, \\d+ ms after the payment"),
-                Pattern.compile("Conflict published by relay, \\d+ ms after it was detected")
+                Pattern.compile("Cancellation published by relay, .* after the decision"),
+                Pattern.compile("Payment conflict by .*, .* after the payment"),
+                Pattern.compile("Conflict published by relay, .* after it was detected")
               });
       assertThat(summary.locator(".explanation")).containsText("payment made at ");
       assertThat(summary.locator(".explanation")).not().containsText("payment-of-8-euros");
