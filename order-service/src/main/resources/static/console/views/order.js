@@ -257,23 +257,21 @@ function timeline({ order, history }, page) {
 }
 
 /** How long a stage took that ended with the entry, and since when; null if that is not known. */
-function stageTime({ at, what, details }, order, history) {
+function stageTime({ at, what, details }, { lateByMillis }, history) {
+  if (what === 'CANCELLED') {
+    return lateByMillis === null ? null : `${formatDuration(lateByMillis)} after it was due`;
+  }
   const of = (name) => history.find((entry) => entry.what === name && entry.details.payment === details.payment)?.at;
   const [since, text] = {
     REGISTERED: [of('CREATED'), 'after the creation'],
     PAID: [details.paidAt, 'after the payment'],
     CLOSED: [details.closedAt, 'after the closure'],
-    CANCELLED: [dueAt(order), 'after it was due'],
     PUBLISHED: [of('CANCELLED'), 'after the decision'],
     CONFLICT: [details.paidAt, 'after the payment'],
     CONFLICT_PUBLISHED: [of('CONFLICT'), 'after it was detected'],
   }[what] ?? [];
   const millis = since && at ? new Date(at).getTime() - new Date(since).getTime() : -1;
   return millis >= 0 ? `${formatDuration(millis)} ${text}` : null;
-}
-
-function dueAt({ deadline, grace }) {
-  return deadline && new Date(deadline).getTime() + (grace ? parseDuration(grace) : 0);
 }
 
 function timelineEntry({ at, what, by, details }, stage, now) {

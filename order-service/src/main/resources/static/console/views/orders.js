@@ -21,6 +21,8 @@ const PAGE_SIZES = ['50', '100', '500'];
 const SORTS = [
   ['deadline', 'Deadline, earliest first'],
   ['-deadline', 'Deadline, latest first'],
+  ['-lateness', 'Lateness from 1 s, greatest first'],
+  ['lateness', 'Lateness from 1 s, least first'],
   ['id', 'Order ID, ascending'],
   ['-id', 'Order ID, descending'],
 ];
@@ -151,7 +153,7 @@ export function ordersView(parameters, page) {
         operatorButton('Cancel now…', () => cancel(selection.items(), page, report)),
       ]),
       isEmpty
-        ? !searched && emptyState(after ? 'No more orders.' : emptyText(isDefault))
+        ? !searched && emptyState(after ? 'No more orders.' : emptyText(isDefault, sort))
         : orderTable(orders, selection, sortedBy),
       searched && searchedNotice(searched, orders.length, sort),
       (!isEmpty || after || next) && h('nav', { class: 'pages', 'aria-label': 'Pages' },
@@ -173,12 +175,14 @@ export function ordersView(parameters, page) {
   }
 
   // A column's header toggles the direction.
-  function sortedBy(name) {
+  function sortedBy(name, isDescendingFirst) {
     const descending = sort === `-${name}`;
     const isSorted = descending || sort === name;
     return {
       'aria-sort': isSorted ? (descending ? 'descending' : 'ascending') : null,
-      link: viewHref('orders', { ...criteria, sort: isSorted && !descending ? `-${name}` : name }),
+      link: viewHref('orders', {
+        ...criteria, sort: (isSorted ? !descending : isDescendingFirst) ? `-${name}` : name,
+      }),
       arrow: isSorted ? (descending ? ' ↓' : ' ↑') : '',
     };
   }
@@ -219,7 +223,10 @@ export function ordersView(parameters, page) {
   };
 }
 
-function emptyText(isDefault) {
+function emptyText(isDefault, sort) {
+  if (sort.endsWith('lateness')) {
+    return 'No order that matches your search was cancelled a second late or later.';
+  }
   return isDefault
     ? 'No order is pending. Each order-created event that is read appears here until its order is paid, closed or cancelled.'
     : 'No orders match your search.';
@@ -235,9 +242,9 @@ function totalOf({ orders, exact }) {
 function searchedNotice({ orders, lastDeadline, lastOrderId }, count, sort) {
   return h('p', { class: 'state' },
     badge('info', `Searched ${pluralize(orders, 'order')}`),
-    sort.endsWith('id') || !lastDeadline
-      ? [' up to ', orderLink(lastOrderId)]
-      : [' up to the deadline ', timeElement(lastDeadline)],
+    sort.endsWith('deadline') && lastDeadline
+      ? [' up to the deadline ', timeElement(lastDeadline)]
+      : [' up to ', orderLink(lastOrderId)],
     ` and found ${count === 0 ? 'none' : formatNumber(count)}; the search is not finished.`);
 }
 
@@ -252,12 +259,6 @@ function latenessField(millis) {
     { name: 'lateByMillis' });
   field.className = 'field';
   return field;
-}
-
-// The time from the deadline to the decision of an order that was not paid in time.
-function decidedAfter({ state, deadline, decidedAt }) {
-  const millis = new Date(decidedAt).getTime() - new Date(deadline).getTime();
-  return state === 'CANCELLED' && deadline && millis >= 0 ? formatDuration(millis) : '–';
 }
 
 function amountFields({ amountFrom, amountTo, currency }) {
@@ -283,8 +284,8 @@ function amountFields({ amountFrom, amountTo, currency }) {
 function orderTable(orders, selection, sortedBy) {
   const isSelectable = session.operator;
   const isAnyCancelled = orders.some(({ state }) => state === 'CANCELLED');
-  const sortable = (text, name) => {
-    const { link, arrow, ...attributes } = sortedBy(name);
+  const sortable = (text, name, isDescendingFirst = false) => {
+    const { link, arrow, ...attributes } = sortedBy(name, isDescendingFirst);
     return { text, content: h('a', { href: link }, text, h('span', { 'aria-hidden': 'true' }, arrow)), ...attributes };
   };
   return table(
@@ -294,7 +295,7 @@ function orderTable(orders, selection, sortedBy) {
       sortable('Order', 'id'),
       'State',
       sortable('Deadline', 'deadline'),
-      ...(isAnyCancelled ? [{ text: 'Decided after', class: 'number optional' }] : []),
+      ...(isAnyCancelled ? [{ ...sortable('Late by', 'lateness', true), class: 'number optional' }] : []),
       { text: 'Amount', class: 'number' },
       { text: 'Channel', class: 'optional' },
       { text: 'Shard', class: 'number optional' },
@@ -307,7 +308,8 @@ function orderTable(orders, selection, sortedBy) {
         h('th', { scope: 'row' }, orderLink(order.orderId)),
         h('td', {}, orderStateBadge(order.state)),
         h('td', {}, order.deadline ? timeElement(order.deadline) : '–'),
-        isAnyCancelled && h('td', { class: 'number optional' }, decidedAfter(order)),
+        isAnyCancelled && h('td', { class: 'number optional' },
+          order.lateByMillis === null ? '–' : formatDuration(order.lateByMillis)),
         h('td', { class: 'number' }, order.amount ? formatMoney(order.amount.value, order.amount.currency) : '–'),
         h('td', { class: 'optional' }, order.channel ? clipped(order.channel) : '–'),
         h('td', { class: 'number optional' }, order.shard),

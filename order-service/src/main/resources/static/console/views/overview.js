@@ -110,7 +110,7 @@ export function overviewView(parameters, page) {
       latest
         ? [
           'p99 ', h('strong', {}, formatLateness(latest.lateP99Millis)), ` at ${formatMinute(latest.minute)}, `,
-          viewLink('orders', { state: 'CANCELLED', lateByMillis: '1000', sort: '-deadline' }, 'late orders'),
+          viewLink('orders', { state: 'CANCELLED', lateByMillis: '1000', sort: '-lateness' }, 'late orders'),
         ]
         : 'No cancellations',
     );

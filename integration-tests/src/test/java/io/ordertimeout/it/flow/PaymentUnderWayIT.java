@@ -87,7 +87,24 @@ class PaymentUnderWayIT {
     awaitHeld("twice", deadline);
 
     Instant ended = end("twice", Map.of("attemptId", "pi-2"));
-    assertThat(cancelledAt("twice")).isBetween(ended, deadline.plus(CAP));
+    Instant cancelledAt = cancelledAt("twice");
+    assertThat(cancelledAt).isBetween(ended, deadline.plus(CAP));
+    assertThat(service.lateByMillis("twice"))
+        .isEqualTo(Duration.between(ended, cancelledAt).toMillis());
+  }
+
+  /** Kafka's clock, by which an attempt ends, may be ahead of that of Postgres. */
+  @Test
+  void anOrderIsNotCancelledBeforeItWasDueThoughItsAttemptEndedInTheFuture() {
+    scenario
+        .database()
+        .execute(
+            "insert into payment_attempt (order_id, attempt_id, ended_at)"
+                + " values ('ahead', 'pi-1', now() + interval '1 day')");
+    create("ahead");
+
+    scenario.outcomes().awaitCancelled("ahead");
+    assertThat(service.lateByMillis("ahead")).isZero();
   }
 
   @Test

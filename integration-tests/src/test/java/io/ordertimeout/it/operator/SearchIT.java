@@ -7,9 +7,11 @@ import io.ordertimeout.it.support.Http;
 import io.ordertimeout.it.support.Http.Answer;
 import io.ordertimeout.it.support.Scenario;
 import io.ordertimeout.it.support.Service;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -73,10 +75,6 @@ class SearchIT {
         .hasSize(61);
   }
 
-  /**
-   * An order is due at its deadline with the grace of its policy, or when the payment attempt that
-   * held it has ended.
-   */
   @Test
   void ordersThatWereCancelledLateAreFound() {
     for (int i = 0; i < 5; i++) {
@@ -90,37 +88,53 @@ class SearchIT {
           .assertOk();
       await().until(() -> "CANCELLED".equals(scenario.database().state(id)));
     }
-    decideLate(0, "1 second", 0);
-    decideLate(1, "999 milliseconds", 0);
-    decideLate(2, "1 minute", 59);
-    decideLate(3, "1 minute", 60);
-    decideLate(4, "1 minute", 0);
-    assertThat(
-            scenario
-                .database()
-                .execute(
-                    "update outbox set held_until = d.decided_at - interval '999 milliseconds'"
-                        + " from order_deadline d where order_row = d.id and d.order_id = 'late-4'"))
-        .isEqualTo(1);
+    decideLate(0, "1 second");
+    decideLate(1, "999999 microseconds");
+    decideLate(2, "2 days 1 millisecond");
+    decideLate(3, "1 second");
+    decideLate(4, "");
 
-    assertThat(all("lateByMillis", "1000")).containsExactly("late-0", "late-2");
+    assertThat(all("lateByMillis", "1000")).containsExactly("late-0", "late-2", "late-3");
     assertThat(all("lateByMillis", "1000", "sort", "-deadline"))
-        .containsExactly("late-2", "late-0");
-    assertThat(all("lateByMillis", "1001", "limit", "1")).isEmpty();
+        .containsExactly("late-3", "late-2", "late-0");
+    assertThat(all("lateByMillis", "1001", "limit", "1")).containsExactly("late-2");
     assertThat(all("lateByMillis", "1000", "prefix", "late-2")).containsExactly("late-2");
+    assertThat(all("lateByMillis", "0", "prefix", "late-"))
+        .containsExactly("late-0", "late-1", "late-2", "late-3");
     assertThat(all("lateByMillis", "0", "state", "PAID", "state", "PENDING")).isEmpty();
     assertThat(viewer.get("/api/v1/orders", "lateByMillis", "-1").status()).isEqualTo(400);
+
+    for (String limit : List.of("1", "2", "50")) {
+      assertThat(all("sort", "-lateness", "limit", limit))
+          .containsExactly("late-2", "late-3", "late-0");
+      assertThat(all("sort", "lateness", "limit", limit))
+          .containsExactly("late-0", "late-3", "late-2");
+    }
+    assertThat(all("sort", "-lateness", "prefix", "late-3")).containsExactly("late-3");
+    assertThat(all("sort", "lateness", "lateByMillis", "1001")).containsExactly("late-2");
+    assertThat(all("sort", "lateness", "state", "PAID")).isEmpty();
+    JsonNode page = viewer.get("/api/v1/orders", "sort", "-lateness", "total", "true").json();
+    assertThat(page.at("/total/orders").asInt()).isEqualTo(3);
+    assertThat(page.at("/data/0/lateByMillis").asLong()).isEqualTo(172_800_001);
+    assertThat(service.lateByMillis("late-1")).isEqualTo(999);
+    for (String cursor : List.of("-lateness " + Long.MAX_VALUE + " 1", "-lateness -1 1")) {
+      String after = Base64.getUrlEncoder().encodeToString(cursor.getBytes(StandardCharsets.UTF_8));
+      assertThat(viewer.get("/api/v1/orders", "sort", "-lateness", "after", after).status())
+          .isEqualTo(400);
+    }
+    JsonNode unknown = viewer.get("/api/v1/order", "id", "late-4").json();
+    assertThat(unknown.at("/order/lateByMillis").isNull()).isTrue();
   }
 
-  private void decideLate(int order, String late, int graceSeconds) {
+  private void decideLate(int order, String late) {
     assertThat(
             scenario
                 .database()
                 .execute(
-                    "update order_deadline set decided_at = deadline + ?::interval, grace_seconds = ?"
-                        + " where order_id = ? and state = 'CANCELLED'",
+                    "update outbox set due_at = o.written_at - nullif(?, '')::interval"
+                        + " from order_deadline d join outbox o on o.order_row = d.id"
+                        + " where outbox.order_row = d.id and d.order_id = ?",
                     late,
-                    graceSeconds,
                     "late-" + order))
         .isEqualTo(1);
   }

@@ -149,6 +149,16 @@ public final class Service implements Instance, AutoCloseable {
     return Http.at(Integer.parseInt(property("local.management.port")));
   }
 
+  /** How late an order was cancelled, as the API says, in milliseconds. */
+  public long lateByMillis(String orderId) {
+    return http()
+        .viewer()
+        .get("/api/v1/order", "id", orderId)
+        .json()
+        .at("/order/lateByMillis")
+        .longValue();
+  }
+
   /** Makes an order due now, as an operator who asks for its cancellation. */
   public void makeDue(String orderId) {
     http()

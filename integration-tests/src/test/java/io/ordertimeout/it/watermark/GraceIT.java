@@ -51,6 +51,9 @@ class GraceIT {
       assertThat(service.timeInTimers("order.timeout.lateness"))
           .as("the lateness, which is measured from the end of the grace")
           .isLessThan(GRACE);
+      assertThat(service.lateByMillis("unpaid"))
+          .isEqualTo(
+              Duration.between(deadline.plus(GRACE), cancelled.instant("cancelledAt")).toMillis());
     }
   }
 

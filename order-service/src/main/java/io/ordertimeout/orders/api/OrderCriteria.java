@@ -51,7 +51,9 @@ record OrderCriteria(
     @Nullable BigDecimal amountFrom,
     @Nullable BigDecimal amountTo,
     @Min(0) @Max(MAX_LATE_MILLIS) @Nullable Long lateByMillis,
-    @Pattern(regexp = Sort.PATTERN, message = "must be one of deadline, -deadline, id, -id")
+    @Pattern(
+            regexp = Sort.PATTERN,
+            message = "must be one of deadline, -deadline, id, -id, lateness, -lateness")
         @Nullable String sort) {
 
   private static final int MAX_ID_LENGTH = 128;

@@ -100,7 +100,6 @@ public class Expiry implements SmartLifecycle {
   private final DecisionDelayMetrics delays;
   private final OrderTraces traces;
   private final Duration retryDelay;
-  private final Duration settlementGrace;
   private final RateLimiter rateLimiter;
   private final StepHealth health;
   private final ExecutorService threads;
@@ -139,7 +138,6 @@ public class Expiry implements SmartLifecycle {
     this.delays = delays;
     this.traces = traces;
     this.retryDelay = properties.expiry().retryDelay();
-    this.settlementGrace = properties.expiry().settlementGrace();
     this.rateLimiter = new RateLimiter(properties.expiry().maxRate(), System::nanoTime);
     this.health = registry.step("expiry");
     this.passed = new PassedBatches(properties.expiry().batchSize());
@@ -281,7 +279,7 @@ public class Expiry implements SmartLifecycle {
     }
     cancelled.increment(events.size());
     activity.cancelled(events.size());
-    breaker.cancelled(events.stream().map(event -> event.dueAt(settlementGrace)).toList());
+    breaker.cancelled(events.stream().map(OrderCancelled::dueAt).toList());
     measure(events, attempts);
     events.forEach(this::trace);
     relay.publish(events, reflected);
@@ -359,7 +357,7 @@ public class Expiry implements SmartLifecycle {
         attempts.stream().collect(Collectors.toMap(Attempt::shard, Function.identity()));
     for (OrderCancelled event : events) {
       Attempt attempt = Objects.requireNonNull(ofShard.get(event.envelope().shard()));
-      delays.wheel(Duration.between(event.dueAt(settlementGrace), attempt.dueAt()));
+      delays.wheel(Duration.between(event.dueAt(), attempt.dueAt()));
       delays.gate(Duration.between(attempt.dueAt(), attempt.passedAt()));
       delays.database(Duration.between(attempt.passedAt(), decidedAt));
     }

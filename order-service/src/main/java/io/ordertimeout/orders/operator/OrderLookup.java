@@ -65,20 +65,20 @@ public class OrderLookup {
   }
 
   private OrderDetails details(OrderDeadline row) {
-    OrderView order = row.view();
+    String orderId = row.orderId();
+    OrderView order = row.view(outbox.lateByMillis(List.of(orderId)).get(orderId));
     Optional<Lifetime> lifetime = lifetime(order, row.extendedUntil());
     Duration movesBy =
         order.state() == OrderState.PENDING
             ? lifetime.flatMap(interruptions::stillToApply).orElse(null)
             : null;
     List<OrderBlocker> waitsFor = blockers.of(order);
-    OrderFacts facts = facts(row, lifetime);
+    OrderFacts facts = facts(row, order, lifetime);
     return new OrderDetails(
         order, OrderExplanation.of(facts, waitsFor, movesBy), movesBy, waitsFor, history.of(facts));
   }
 
-  private OrderFacts facts(OrderDeadline row, Optional<Lifetime> lifetime) {
-    OrderView order = row.view();
+  private OrderFacts facts(OrderDeadline row, OrderView order, Optional<Lifetime> lifetime) {
     String orderId = order.orderId();
     return new OrderFacts(
         order,

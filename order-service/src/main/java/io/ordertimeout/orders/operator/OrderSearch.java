@@ -1,7 +1,6 @@
 package io.ordertimeout.orders.operator;
 
 import io.ordertimeout.orders.OrderTimeoutProperties;
-import io.ordertimeout.orders.order.OrderDeadline;
 import io.ordertimeout.orders.order.OrderDeadlineRepository;
 import io.ordertimeout.orders.order.OrderPages;
 import io.ordertimeout.orders.order.OrderPages.Count;
@@ -10,6 +9,7 @@ import io.ordertimeout.orders.order.OrderPages.Found;
 import io.ordertimeout.orders.order.OrderPages.OrderKey;
 import io.ordertimeout.orders.order.OrderState;
 import io.ordertimeout.orders.order.OrderView;
+import io.ordertimeout.orders.order.OutboxStore;
 import io.ordertimeout.orders.platform.kafka.PartitionCounts;
 import io.ordertimeout.orders.platform.postgres.DatabaseClock;
 import io.ordertimeout.orders.platform.values.EpochMicros;
@@ -21,6 +21,7 @@ import java.util.Base64;
 import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -48,22 +49,32 @@ public class OrderSearch {
   /** What the orders are sorted by. */
   public enum Sort {
     /** The earliest deadline first. */
-    DEADLINE(false, false),
+    DEADLINE(Key.DEADLINE, false),
     /** The latest deadline first. */
-    DEADLINE_DESCENDING(false, true),
+    DEADLINE_DESCENDING(Key.DEADLINE, true),
     /** The least id first. */
-    ID(true, false),
+    ID(Key.ID, false),
     /** The greatest id first. */
-    ID_DESCENDING(true, true);
+    ID_DESCENDING(Key.ID, true),
+    /** The least lateness first; only orders that were cancelled a second late or later. */
+    LATENESS(Key.LATENESS, false),
+    /** The greatest lateness first; only orders that were cancelled a second late or later. */
+    LATENESS_DESCENDING(Key.LATENESS, true);
+
+    private enum Key {
+      DEADLINE,
+      ID,
+      LATENESS
+    }
 
     /** What the text of an order matches. */
-    public static final String PATTERN = "-?(deadline|id)";
+    public static final String PATTERN = "-?(deadline|id|lateness)";
 
-    private final boolean byId;
+    private final Key key;
     private final boolean descending;
 
-    Sort(boolean byId, boolean descending) {
-      this.byId = byId;
+    Sort(Key key, boolean descending) {
+      this.key = key;
       this.descending = descending;
     }
 
@@ -76,7 +87,7 @@ public class OrderSearch {
     }
 
     private String tag() {
-      return (descending ? "-" : "") + (byId ? "id" : "deadline");
+      return (descending ? "-" : "") + key.name().toLowerCase(Locale.ROOT);
     }
   }
 
@@ -144,6 +155,7 @@ public class OrderSearch {
 
   private final OrderPages pages;
   private final OrderDeadlineRepository orders;
+  private final OutboxStore outbox;
   private final PartitionCounts partitionCounts;
   private final DatabaseClock clock;
   private final Duration settlementGrace;
@@ -151,11 +163,13 @@ public class OrderSearch {
   OrderSearch(
       OrderPages pages,
       OrderDeadlineRepository orders,
+      OutboxStore outbox,
       PartitionCounts partitionCounts,
       DatabaseClock clock,
       OrderTimeoutProperties properties) {
     this.pages = pages;
     this.orders = orders;
+    this.outbox = outbox;
     this.partitionCounts = partitionCounts;
     this.clock = clock;
     this.settlementGrace = properties.expiry().settlementGrace();
@@ -188,34 +202,40 @@ public class OrderSearch {
 
   private Found find(Query query, Criteria criteria, @Nullable Cursor after, int limit) {
     boolean descending = query.sort().descending;
-    if (query.sort().byId) {
-      int window = isSelective(query) ? Math.max(MOST_CHECKED, limit + 1) : limit + 1;
-      return pages.byId(
-          after == null ? criteria : beyond(criteria, after, descending),
-          descending,
-          window,
-          limit + 1);
-    }
-    int shards = partitionCounts.greatest();
-    int parts =
-        Math.max(
-            1,
-            criteria.states().size()
-                + (criteria.states().contains(OrderState.PENDING) ? shards : 0));
-    int window = isSelective(query) ? Math.max(MOST_CHECKED / parts, limit + 1) : limit + 1;
-    return pages.byDeadline(
-        criteria, descending, after == null ? null : after.key(), shards, window, limit + 1);
+    OrderKey last = after == null ? null : after.key();
+    int window = window(query, limit + 1);
+    return switch (query.sort().key) {
+      case ID ->
+          pages.byId(
+              last == null ? criteria : beyond(criteria, last, descending),
+              descending,
+              window,
+              limit + 1);
+      case LATENESS -> pages.byLateness(criteria, descending, last, window, limit + 1);
+      case DEADLINE -> {
+        int shards = partitionCounts.greatest();
+        int parts =
+            Math.max(
+                1,
+                criteria.states().size()
+                    + (criteria.states().contains(OrderState.PENDING) ? shards : 0));
+        yield pages.byDeadline(
+            criteria, descending, last, shards, Math.max(window / parts, limit + 1), limit + 1);
+      }
+    };
   }
 
   /** Counts the orders that match; exactly up to {@link #MOST_COUNTED}. */
   @Transactional(readOnly = true, timeout = 10)
   public Total count(Query query) {
     Criteria criteria = criteria(query);
-    int window = isSelective(query) ? MOST_CHECKED : MOST_COUNTED + 1;
+    int window = window(query, MOST_COUNTED + 1);
     Count count =
-        query.sort().byId
-            ? pages.countById(criteria, window)
-            : pages.count(criteria, partitionCounts.greatest(), window);
+        switch (query.sort().key) {
+          case ID -> pages.countById(criteria, window);
+          case LATENESS -> pages.countByLateness(criteria, window);
+          case DEADLINE -> pages.count(criteria, partitionCounts.greatest(), window);
+        };
     return new Total(
         Math.min(count.orders(), MOST_COUNTED),
         count.checked() < window && count.orders() <= MOST_COUNTED);
@@ -243,18 +263,27 @@ public class OrderSearch {
             Sort.DEADLINE));
   }
 
+  /** How many orders are checked to find some of them. */
+  private static int window(Query query, int found) {
+    if (!isSelective(query)) {
+      return found;
+    }
+    // The lateness and the rest of an order are in two tables.
+    return Math.max(query.sort().key == Sort.Key.LATENESS ? MOST_CHECKED / 2 : MOST_CHECKED, found);
+  }
+
   /** Whether there are criteria that the index does not carry in which the orders are sorted. */
   private static boolean isSelective(Query query) {
+    Sort.Key key = query.sort().key;
     boolean byAmount =
         query.currency() != null || query.amountFrom() != null || query.amountTo() != null;
-    boolean otherIndex =
-        query.sort().byId
-            ? !query.states().isEmpty()
-                || query.overdue()
-                || query.dueFrom() != null
-                || query.dueTo() != null
-            : !query.prefix().isEmpty();
-    return byAmount || otherIndex || query.channel() != null || query.lateBy() != null;
+    boolean byState = key == Sort.Key.ID && !query.states().isEmpty();
+    boolean byDeadline =
+        key != Sort.Key.DEADLINE
+            && (query.overdue() || query.dueFrom() != null || query.dueTo() != null);
+    boolean byPrefix = key != Sort.Key.ID && !query.prefix().isEmpty();
+    boolean byLateness = key != Sort.Key.LATENESS && query.lateBy() != null;
+    return byAmount || byState || byDeadline || byPrefix || byLateness || query.channel() != null;
   }
 
   private Criteria criteria(Query query) {
@@ -269,7 +298,7 @@ public class OrderSearch {
       overdueAt = clock.now().minus(settlementGrace);
       dueTo = dueTo == null || overdueAt.isBefore(dueTo) ? overdueAt : dueTo;
     }
-    if (query.lateBy() != null) {
+    if (query.lateBy() != null || query.sort().key == Sort.Key.LATENESS) {
       states.retainAll(Set.of(OrderState.CANCELLED));
     }
     return new Criteria(
@@ -286,14 +315,14 @@ public class OrderSearch {
         query.lateBy());
   }
 
-  private static Criteria beyond(Criteria criteria, Cursor after, boolean descending) {
+  private static Criteria beyond(Criteria criteria, OrderKey after, boolean descending) {
     return new Criteria(
         criteria.states(),
         criteria.dueFrom(),
         criteria.dueTo(),
         criteria.overdueAt(),
-        descending ? criteria.idFrom() : after.key().orderId() + LEAST_CHARACTER,
-        descending ? after.key().orderId() : criteria.idTo(),
+        descending ? criteria.idFrom() : after.orderId() + LEAST_CHARACTER,
+        descending ? after.orderId() : criteria.idTo(),
         criteria.channel(),
         criteria.currency(),
         criteria.amountFrom(),
@@ -308,8 +337,9 @@ public class OrderSearch {
 
   /** Returns the orders with those ids that exist, by id. */
   public Map<String, OrderView> all(Collection<String> orderIds) {
+    Map<String, Long> lateByMillis = outbox.lateByMillis(orderIds);
     return orders.findAll(orderIds.toArray(String[]::new)).stream()
-        .map(OrderDeadline::view)
+        .map(order -> order.view(lateByMillis.get(order.orderId())))
         .collect(Collectors.toMap(OrderView::orderId, Function.identity()));
   }
 
@@ -321,13 +351,21 @@ public class OrderSearch {
    * Where a page ended.
    *
    * @param sort what the orders are sorted by
-   * @param key its last order, as far as it matters: the id, or the deadline and row
+   * @param key its last order, as far as it matters: the id, or the deadline or lateness and the
+   *     row
    */
   private record Cursor(Sort sort, OrderKey key) {
 
     String text() {
-      Instant deadline = Objects.requireNonNullElse(key.deadline(), Instant.EPOCH);
-      String position = sort.byId ? key.orderId() : EpochMicros.text(deadline) + " " + key.row();
+      String position =
+          switch (sort.key) {
+            case ID -> key.orderId();
+            case LATENESS -> key.lateMicros() + " " + key.row();
+            case DEADLINE ->
+                EpochMicros.text(Objects.requireNonNullElse(key.deadline(), Instant.EPOCH))
+                    + " "
+                    + key.row();
+          };
       return Base64.getUrlEncoder()
           .withoutPadding()
           .encodeToString((sort.tag() + " " + position).getBytes(StandardCharsets.UTF_8));
@@ -340,12 +378,19 @@ public class OrderSearch {
           throw invalid(text, sort);
         }
         position = position.substring(sort.tag().length() + 1);
-        if (sort.byId) {
-          return new Cursor(sort, new OrderKey(position, null, 0));
+        if (sort.key == Sort.Key.ID) {
+          return new Cursor(sort, new OrderKey(position, null, null, 0));
         }
         String[] parts = position.split(" ", -1);
-        Instant deadline = EpochMicros.parse(parts[0]);
-        return new Cursor(sort, new OrderKey("", deadline, Long.parseLong(parts[1])));
+        long row = Long.parseLong(parts[1]);
+        if (sort.key == Sort.Key.DEADLINE) {
+          return new Cursor(sort, new OrderKey("", EpochMicros.parse(parts[0]), null, row));
+        }
+        long lateMicros = Long.parseLong(parts[0]);
+        if (lateMicros < 0 || lateMicros > OrderPages.MAX_LATE_MICROS) {
+          throw invalid(text, sort);
+        }
+        return new Cursor(sort, new OrderKey("", null, lateMicros, row));
       } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
         throw invalid(text, sort);
       }

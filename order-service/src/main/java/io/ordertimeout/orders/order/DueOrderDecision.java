@@ -173,8 +173,10 @@ public class DueOrderDecision {
           update order_deadline d
           set state = 'CANCELLED', decided_at = clock_timestamp(), decided_by = 'EXPIRY'
           where d.ctid = any(array(select version from due)) and %s
-          returning d.id, d.order_id, d.shard, d.created_at, %s, d.decided_at, d.traceparent,
-            %s as held_until
+          returning d.id, d.order_id, d.shard, d.created_at, d.deadline, d.decided_at,
+            d.traceparent,
+            -- The end of an attempt is the shop's time.
+            least(d.decided_at, greatest(d.deadline + %s, %s)) as due_at
         )%s
         """
         .formatted(
@@ -183,7 +185,7 @@ public class DueOrderDecision {
             attempts.andNoneUnderWay(":watermark::timestamptz"),
             attempts.andConfirmed(),
             PendingOrders.IS_PENDING,
-            NextStage.COLUMNS,
+            NextStage.GRACE,
             attempts.wasHeldUntil(),
             OutboxRows.INSERT_CANCELLED);
   }

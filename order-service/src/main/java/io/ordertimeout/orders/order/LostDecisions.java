@@ -142,18 +142,18 @@ public class LostDecisions {
   private static final String ANNOUNCE =
       """
       with announced as (
-        insert into outbox (order_row, shard)
-        select id, shard from order_deadline
+        insert into outbox (order_row, shard, due_at)
+        select id, shard, d.deadline + %s from order_deadline d
         where order_id = any(:orderIds::text[]) and (state = 'CANCELLED') is true
           and deadline is not null
         order by id
         on conflict do nothing
-        returning order_row, shard, written_at, held_until
+        returning order_row, shard, written_at, due_at
       )
       select a.*, '' as payment_id, %s
       from announced a join order_deadline d on d.id = a.order_row
       """
-          .formatted(OutboxRows.OF_ORDER);
+          .formatted(NextStage.GRACE, OutboxRows.OF_ORDER);
 
   private static final String UNKNOWN_CONFLICTS =
       """
@@ -196,9 +196,12 @@ public class LostDecisions {
   private final JdbcClient client;
   private final PaymentConflicts conflicts;
   private final ReadBackState readBack;
+  private final NextStage nextStage;
 
-  LostDecisions(JdbcClient client, PaymentConflicts conflicts, ReadBackState readBack) {
+  LostDecisions(
+      JdbcClient client, PaymentConflicts conflicts, ReadBackState readBack, NextStage nextStage) {
     this.readBack = readBack;
+    this.nextStage = nextStage;
     this.client = client;
     this.conflicts = conflicts;
   }
@@ -287,6 +290,7 @@ public class LostDecisions {
       events.addAll(
           client
               .sql(ANNOUNCE)
+              .params(nextStage.parameters())
               .param("orderIds", texts(cancelled, Decision::orderId))
               .query(OutboxRows::event)
               .list());

@@ -61,11 +61,6 @@ class NextStage {
         return deadline.minusSeconds(lead);
       }
     }
-    return deadline.plus(settlementGrace).plus(grace(row));
-  }
-
-  /** Returns the grace of an order's policy; zero if it has none. */
-  static Duration grace(ResultSet row) throws SQLException {
-    return Duration.ofSeconds(row.getLong("grace_seconds"));
+    return deadline.plus(settlementGrace).plusSeconds(row.getLong("grace_seconds"));
   }
 }

@@ -54,8 +54,17 @@ public class OrderDeadline {
   /** Creates a row for the persistence provider. */
   protected OrderDeadline() {}
 
-  /** Returns the order as operators see it. */
+  /** Returns the order as operators see it, but for how late it was cancelled. */
   public OrderView view() {
+    return view(null);
+  }
+
+  /**
+   * Returns the order as operators see it.
+   *
+   * @param lateByMillis how late it was cancelled, which its cancellation tells
+   */
+  public OrderView view(@Nullable Long lateByMillis) {
     return new OrderView(
         orderId,
         state,
@@ -70,7 +79,13 @@ public class OrderDeadline {
         amount == null || currency == null ? null : Money.of(amount, currency),
         decidedAt,
         decidedBy,
-        paymentId);
+        paymentId,
+        lateByMillis);
+  }
+
+  /** Returns the order's id. */
+  public String orderId() {
+    return orderId;
   }
 
   /** Returns the id of the row. */

@@ -3,7 +3,6 @@ package io.ordertimeout.orders.order;
 import static io.ordertimeout.orders.platform.postgres.ResultSets.instant;
 import static io.ordertimeout.orders.platform.postgres.ResultSets.parameter;
 
-import io.ordertimeout.orders.OrderTimeoutProperties;
 import io.ordertimeout.orders.suspension.ParkedOrders;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -38,8 +37,7 @@ public class OrderPages {
    * @param amountFrom least amount, inclusive; null for any
    * @param amountTo greatest amount, inclusive; null for any
    * @param lateBy the least time from when a cancelled order was due to its decision; null for any
-   *     order. It was due after its deadline and all graces, or when the payment attempt that held
-   *     it had ended
+   *     order
    */
   public record Criteria(
       Set<OrderState> states,
@@ -55,12 +53,14 @@ public class OrderPages {
       @Nullable Duration lateBy) {}
 
   /**
-   * Where an order is in both orders.
+   * Where an order is in each sequence.
    *
    * @param deadline its deadline; null if it has none, or while its creation is not known
+   * @param lateMicros how late it was cancelled, in microseconds, if that is the sequence
    * @param row the id of its row
    */
-  public record OrderKey(String orderId, @Nullable Instant deadline, long row) {}
+  public record OrderKey(
+      String orderId, @Nullable Instant deadline, @Nullable Long lateMicros, long row) {}
 
   /**
    * The result of a search.
@@ -79,14 +79,16 @@ public class OrderPages {
    */
   public record Count(long orders, long checked) {}
 
+  /** No order is later: ten thousand years, as far as Postgres can subtract times. */
+  public static final long MAX_LATE_MICROS = 315_576_000_000_000_000L;
+
   private static final String COLUMNS =
-      "o.id, o.order_id, o.deadline, o.grace_seconds, o.state, o.channel, o.currency, o.amount,"
-          + " o.decided_at";
+      "o.id, o.order_id, o.deadline, o.grace_seconds, o.state, o.channel, o.currency, o.amount";
 
   // By state and deadline or, for pending orders, by shard and deadline, as the indexes are.
   private static final String BY_DEADLINE =
       """
-      select s.state as stream, d.* from unnest(:states::text[]) as s(state)
+      select s.state as stream, d.*, null::interval as lateness from unnest(:states::text[]) as s(state)
       cross join lateral (
         select %s from order_deadline o
         where o.state = s.state and o.state <> 'PENDING'
@@ -96,7 +98,7 @@ public class OrderPages {
         limit :window
       ) d
       union all
-      select s.shard::text, d.* from generate_series(0, :shards - 1) as s(shard)
+      select s.shard::text, d.*, null from generate_series(0, :shards - 1) as s(shard)
       cross join lateral (
         select %s from order_deadline o
         where o.shard = s.shard and o.state = 'PENDING' and 'PENDING' = any(:states::text[])
@@ -109,11 +111,33 @@ public class OrderPages {
 
   private static final String BY_ID =
       """
-      select '' as stream, %s from order_deadline o
+      select '' as stream, %s, null::interval as lateness from order_deadline o
       where o.order_id >= :idFrom::text collate "C" and o.order_id < :idTo::text collate "C"
       order by o.order_id %s
       limit :window
       """;
+
+  // Only orders that were cancelled a second late or later, as the index has them.
+  private static final String BY_LATENESS =
+      """
+      select '' as stream, o.*, x.written_at - x.due_at as lateness
+      from outbox x
+      cross join lateral (
+        select %s from order_deadline o where o.id = x.order_row
+        -- Looked up for each, instead of joined.
+        offset 0
+      ) o
+      where x.payment_id = '' and x.written_at - x.due_at >= interval '1 second'
+        and x.written_at - x.due_at >= make_interval(secs => coalesce(:lateSeconds::float8, 0))
+        %s
+      order by x.written_at - x.due_at %s, x.order_row %s
+      limit :window
+      """;
+
+  private static final String LATENESS =
+      """
+      (select x.written_at - x.due_at from outbox x
+        where x.order_row = o.id and x.payment_id = '')""";
 
   private static final String MATCHES =
       """
@@ -127,22 +151,20 @@ public class OrderPages {
         and (:currency::text is null or o.currency = :currency)
         and (:amountFrom::numeric is null or o.amount >= :amountFrom)
         and (:amountTo::numeric is null or o.amount <= :amountTo)
-        and (:lateSeconds::float8 is null or o.state = 'CANCELLED' and o.decided_at
-          >= greatest(
-            o.deadline + make_interval(secs => coalesce(o.grace_seconds, 0) + :settlementGrace),
-            (select x.held_until from outbox x where x.order_row = o.id and x.payment_id = ''))
-          + make_interval(secs => :lateSeconds::float8))) is true
-      """;
+        and (:lateSeconds::float8 is null
+          or %s >= make_interval(secs => :lateSeconds::float8))) is true
+      """
+          .formatted(LATENESS);
 
   // Nothing is known of what comes after the first window that is used up.
   private static final String PAGE =
       """
       with checked as materialized (
-        select o.id, o.order_id, o.deadline, %2$s as matches,
+        select o.id, o.order_id, o.deadline, o.lateness, %2$s as matches,
           row_number() over (partition by o.stream order by %3$s) as position
         from (%1$s) o
       ), horizon as materialized (
-        select o.id, o.order_id, o.deadline from checked o
+        select o.id, o.order_id, o.deadline, o.lateness from checked o
         where o.position = :window
         order by %3$s
         limit 1
@@ -152,7 +174,8 @@ public class OrderPages {
         where h.id is null or %4$s
       )
       select o.id, o.order_id, o.deadline, o.matches, o.is_last,
-        (select count(*) from searched) as checked
+        (select count(*) from searched) as checked,
+        (extract(epoch from o.lateness) * 1000000)::bigint as late_micros
       from searched o
       where o.matches or o.is_last
       order by %3$s
@@ -166,34 +189,49 @@ public class OrderPages {
       """;
 
   private static final String ASCENDING_BY_DEADLINE =
-      PAGE.formatted(
+      page(
           byDeadline(
               "and (o.deadline, o.id) > (coalesce(:after::timestamptz, '-infinity'), :afterRow)",
               "asc"),
-          MATCHES,
           "o.deadline, o.id",
           "(o.deadline, o.id) <= (h.deadline, h.id)");
 
   private static final String DESCENDING_BY_DEADLINE =
-      PAGE.formatted(
+      page(
           byDeadline(
               "and (o.deadline, o.id) < (coalesce(:after::timestamptz, 'infinity'), :afterRow)",
               "desc"),
-          MATCHES,
           "o.deadline desc, o.id desc",
           "(o.deadline, o.id) >= (h.deadline, h.id)");
 
   private static final String ASCENDING_BY_ID =
-      PAGE.formatted(
-          BY_ID.formatted(COLUMNS, "asc"), MATCHES, "o.order_id", "o.order_id <= h.order_id");
+      page(BY_ID.formatted(COLUMNS, "asc"), "o.order_id", "o.order_id <= h.order_id");
 
   private static final String DESCENDING_BY_ID =
-      PAGE.formatted(
-          BY_ID.formatted(COLUMNS, "desc"), MATCHES, "o.order_id desc", "o.order_id >= h.order_id");
+      page(BY_ID.formatted(COLUMNS, "desc"), "o.order_id desc", "o.order_id >= h.order_id");
+
+  private static final String ASCENDING_BY_LATENESS =
+      page(
+          byLateness(
+              "and (x.written_at - x.due_at, x.order_row)"
+                  + " > (make_interval(secs => coalesce(:after::float8, 0)), :afterRow)",
+              "asc"),
+          "o.lateness, o.id",
+          "(o.lateness, o.id) <= (h.lateness, h.id)");
+
+  private static final String DESCENDING_BY_LATENESS =
+      page(
+          byLateness(
+              "and (x.written_at - x.due_at, x.order_row)"
+                  + " < (make_interval(secs => coalesce(:after::float8, 315576000000)), :afterRow)",
+              "desc"),
+          "o.lateness desc, o.id desc",
+          "(o.lateness, o.id) >= (h.lateness, h.id)");
 
   private static final String COUNT_BY_DEADLINE = COUNT.formatted(MATCHES, byDeadline("", "asc"));
   private static final String COUNT_BY_ID =
       COUNT.formatted(MATCHES, BY_ID.formatted(COLUMNS, "asc"));
+  private static final String COUNT_BY_LATENESS = COUNT.formatted(MATCHES, byLateness("", "asc"));
 
   // By the order's id alone; otherwise, Postgres might read an index of the decided orders.
   private static final String IS_DECIDED =
@@ -204,17 +242,23 @@ public class OrderPages {
 
   private final JdbcClient client;
   private final ParkedOrders parked;
-  private final Duration settlementGrace;
 
-  OrderPages(JdbcClient client, ParkedOrders parked, OrderTimeoutProperties properties) {
+  OrderPages(JdbcClient client, ParkedOrders parked) {
     this.client = client;
     this.parked = parked;
-    this.settlementGrace = properties.expiry().settlementGrace();
+  }
+
+  private static String page(String stream, String order, String upToHorizon) {
+    return PAGE.formatted(stream, MATCHES, order, upToHorizon);
   }
 
   private static String byDeadline(String after, String direction) {
     return BY_DEADLINE.formatted(
         COLUMNS, after, direction, direction, COLUMNS, after, direction, direction);
+  }
+
+  private static String byLateness(String after, String direction) {
+    return BY_LATENESS.formatted(COLUMNS, after, direction, direction);
   }
 
   /**
@@ -263,6 +307,23 @@ public class OrderPages {
   }
 
   /**
+   * Finds orders that were cancelled a second late or later, by lateness and row.
+   *
+   * @param descending whether the latest one comes first
+   * @param after the last order of the page before; null for the first page
+   * @param window how many orders are checked
+   */
+  public Found byLateness(
+      Criteria criteria, boolean descending, @Nullable OrderKey after, int window, int limit) {
+    Long afterMicros = after == null ? null : after.lateMicros();
+    return page(
+        statement(descending ? DESCENDING_BY_LATENESS : ASCENDING_BY_LATENESS, criteria, window)
+            .param("after", afterMicros == null ? null : afterMicros / 1e6)
+            .param("afterRow", after == null ? 0 : after.row()),
+        limit);
+  }
+
+  /**
    * Counts orders; in no particular order if there are more than the window.
    *
    * @param window how many orders are checked
@@ -283,6 +344,15 @@ public class OrderPages {
     return statement(COUNT_BY_ID, criteria, window).query(Count.class).single();
   }
 
+  /**
+   * Counts the orders that were cancelled a second late or later.
+   *
+   * @param window how many orders are checked
+   */
+  public Count countByLateness(Criteria criteria, int window) {
+    return statement(COUNT_BY_LATENESS, criteria, window).query(Count.class).single();
+  }
+
   private StatementSpec statement(String sql, Criteria criteria, int window) {
     Duration lateBy = criteria.lateBy();
     return client
@@ -297,7 +367,6 @@ public class OrderPages {
         .param("currency", criteria.currency())
         .param("amountFrom", criteria.amountFrom())
         .param("amountTo", criteria.amountTo())
-        .param("settlementGrace", settlementGrace.toMillis() / 1e3)
         .param("lateSeconds", lateBy == null ? null : lateBy.toMillis() / 1e3)
         .param("window", window);
   }
@@ -312,7 +381,10 @@ public class OrderPages {
             row -> {
               OrderKey key =
                   new OrderKey(
-                      row.getString("order_id"), instant(row, "deadline"), row.getLong("id"));
+                      row.getString("order_id"),
+                      instant(row, "deadline"),
+                      row.getObject("late_micros", Long.class),
+                      row.getLong("id"));
               if (row.getBoolean("matches")) {
                 found.add(key);
               }

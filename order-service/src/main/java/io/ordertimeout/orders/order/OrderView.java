@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  * @param decidedAt when it left {@code PENDING}, or was registered as exempt
  * @param decidedBy what made it leave {@code PENDING}; null if a policy exempts it
  * @param paymentId the payment that settled it
+ * @param lateByMillis how long after it was due it was cancelled, in milliseconds: after its
+ *     deadline, all graces, and the payment attempts that held it; null if it was not cancelled, or
+ *     if that is not known
  */
 public record OrderView(
     String orderId,
@@ -39,7 +42,8 @@ public record OrderView(
     @Nullable Money amount,
     @Nullable Instant decidedAt,
     @Nullable DecidedBy decidedBy,
-    @Nullable String paymentId) {
+    @Nullable String paymentId,
+    @Nullable Long lateByMillis) {
 
   /** Whether a policy exempts it. */
   @JsonIgnore

@@ -22,7 +22,7 @@ final class OutboxRows {
   /** What an event says of its order {@code d}; columns that {@link #event} reads. */
   static final String OF_ORDER =
       """
-      d.order_id, d.created_at, d.deadline, d.grace_seconds,
+      d.order_id, d.created_at, d.deadline,
       case when d.state = 'CANCELLED' then d.decided_at end as cancelled_at, d.traceparent""";
 
   /**
@@ -32,11 +32,11 @@ final class OutboxRows {
   static final String INSERT_CANCELLED =
       """
       , written as (
-        insert into outbox (order_row, shard, written_at, held_until)
-        select id, shard, decided_at, held_until from cancelled
+        insert into outbox (order_row, shard, written_at, due_at)
+        select id, shard, decided_at, due_at from cancelled
       )
       select
-        id as order_row, order_id, shard, created_at, deadline, grace_seconds, held_until,
+        id as order_row, order_id, shard, created_at, deadline, due_at,
         decided_at as cancelled_at, traceparent, decided_at as written_at
       from cancelled
       """;
@@ -101,8 +101,7 @@ final class OutboxRows {
         envelope(row),
         instant(row, "created_at"),
         requiredInstant(row, "deadline"),
-        NextStage.grace(row),
-        instant(row, "held_until"),
+        requiredInstant(row, "due_at"),
         requiredInstant(row, "cancelled_at"));
   }
 

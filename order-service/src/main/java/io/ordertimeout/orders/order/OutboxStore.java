@@ -84,13 +84,15 @@ public class OutboxStore {
   private static final String FIND =
       """
       select
-        o.order_row, o.payment_id, o.shard, o.paid_at, o.written_at, o.held_until, %s, %s as server,
+        o.order_row, o.payment_id, o.shard, o.paid_at, o.written_at, %s, %s as server,
+        -- An earlier version has not stored it.
+        coalesce(o.due_at, d.deadline + %s) as due_at,
         w.number as warning, d.leads[w.number] as lead_seconds,
         case when w.number = cardinality(d.leads)
           then d.deadline + make_interval(secs => d.confirm_seconds) end as confirm_by,
         w.number is not null and (d.state <> 'PENDING' or d.deadline <= clock_timestamp()) as is_over
       from (
-        select order_row, payment_id, shard, paid_at, written_at, held_until from outbox
+        select order_row, payment_id, shard, paid_at, written_at, due_at from outbox
         where published_at is null and shard = any(:shards::int[])
           and (shard, order_row, payment_id) > (:shard, :orderRow, :paymentId)
           and written_at < clock_timestamp() - make_interval(secs => :olderThanSeconds)
@@ -105,7 +107,7 @@ public class OutboxStore {
       cross join lateral (select %s as number) w
       order by o.shard, o.order_row, o.payment_id
       """
-          .formatted(OutboxRows.OF_ORDER, ServerIdentity.SQL, OutboxRows.WARNING);
+          .formatted(OutboxRows.OF_ORDER, ServerIdentity.SQL, NextStage.GRACE, OutboxRows.WARNING);
 
   // Warnings that were not published before their orders were decided or due.
   private static final String DELETE =
@@ -155,6 +157,19 @@ public class OutboxStore {
         and payment_id = '' and published_at is not null
       """;
 
+  private static final String LATE_BY_MILLIS =
+      """
+      select d.order_id, o.millis
+      from order_deadline d
+      cross join lateral (
+        select floor(extract(epoch from written_at - due_at) * 1000)::bigint as millis from outbox
+        where order_row = d.id and payment_id = '' and due_at is not null
+        -- Looked up for each order, instead of joined.
+        offset 0
+      ) o
+      where d.order_id = any(:orderIds::text[])
+      """;
+
   private static final String WARNINGS =
       """
       select w.number as warning, d.leads[w.number] as lead_seconds, o.written_at, o.published_at,
@@ -170,9 +185,11 @@ public class OutboxStore {
   private static final Logger log = LoggerFactory.getLogger(OutboxStore.class);
 
   private final JdbcClient client;
+  private final NextStage nextStage;
 
-  OutboxStore(JdbcClient client) {
+  OutboxStore(JdbcClient client, NextStage nextStage) {
     this.client = client;
+    this.nextStage = nextStage;
   }
 
   /**
@@ -189,6 +206,7 @@ public class OutboxStore {
         Objects.requireNonNull(
             client
                 .sql(FIND)
+                .params(nextStage.parameters())
                 .param("shards", shards.stream().mapToInt(Integer::intValue).toArray())
                 .param("shard", after.shard())
                 .param("orderRow", after.orderRow())
@@ -268,6 +286,23 @@ public class OutboxStore {
                     requiredInstant(row, "written_at"),
                     Publication.of(row)))
         .list();
+  }
+
+  /**
+   * Returns how long after it was due each of the orders was cancelled, in milliseconds, by the
+   * order's id. There are none of those that an earlier version cancelled, and of those that were
+   * restored from Kafka.
+   */
+  public Map<String, Long> lateByMillis(Collection<String> orderIds) {
+    Map<String, Long> millis = new HashMap<>();
+    client
+        .sql(LATE_BY_MILLIS)
+        .param("orderIds", orderIds.toArray(String[]::new))
+        .query(
+            row -> {
+              millis.put(row.getString("order_id"), row.getLong("millis"));
+            });
+    return millis;
   }
 
   /** Returns when and where the order's cancellation was published; empty if it was not. */

@@ -60,28 +60,16 @@ public sealed interface OutboxEvent {
    *
    * @param createdAt when the order was created
    * @param deadline its payment deadline
-   * @param grace the grace of its policy; it is not published
-   * @param heldUntil until when payment attempts kept it waiting; null if there were none
+   * @param dueAt when it could first be cancelled: after its deadline, all graces, and the payment
+   *     attempts that held it; it is not published
    */
   record OrderCancelled(
       Envelope envelope,
       @Nullable Instant createdAt,
       Instant deadline,
-      Duration grace,
-      @Nullable Instant heldUntil,
+      Instant dueAt,
       Instant cancelledAt)
-      implements OutboxEvent {
-
-    /**
-     * Returns when it could first be cancelled.
-     *
-     * @param settlementGrace the grace of all orders
-     */
-    public Instant dueAt(Duration settlementGrace) {
-      Instant dueAt = deadline.plus(grace).plus(settlementGrace);
-      return heldUntil != null && heldUntil.isAfter(dueAt) ? heldUntil : dueAt;
-    }
-  }
+      implements OutboxEvent {}
 
   /**
    * A warning: the order is cancelled soon unless it is paid.

@@ -35,7 +35,6 @@ class EventPublisher {
   private final DecisionDelayMetrics delays;
   private final OrderTraces traces;
   private final OrderTimeoutProperties.Topics topics;
-  private final Duration settlementGrace;
   private final Suspensions suspensions;
   private final Timer lateness;
   private final Timer latenessAfterPause;
@@ -60,7 +59,6 @@ class EventPublisher {
     this.traces = traces;
     this.suspensions = suspensions;
     this.topics = properties.topics();
-    this.settlementGrace = properties.expiry().settlementGrace();
     this.lateness = lateness(false, meters);
     this.latenessAfterPause = lateness(true, meters);
     this.warningLateness = warningLateness(false, meters);
@@ -165,7 +163,7 @@ class EventPublisher {
     }
     if (event instanceof OrderCancelled cancelled) {
       Instant now = clock.now();
-      Instant due = cancelled.dueAt(settlementGrace);
+      Instant due = cancelled.dueAt();
       Duration late = Duration.between(due, now);
       delays.publish(Duration.between(cancelled.envelope().writtenAt(), now));
       if (suspensions.mayHaveDelayed(due, cancelled.cancelledAt())) {

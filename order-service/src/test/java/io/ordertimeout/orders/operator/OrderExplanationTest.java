@@ -362,7 +362,7 @@ class OrderExplanationTest {
     OrderView order =
         new OrderView(
             "order", state, 2, createdAt, deadline, grace, null, policy, null, null, null,
-            decidedAt, decidedBy, paymentId);
+            decidedAt, decidedBy, paymentId, null);
     return new OrderFacts(
         order,
         CREATED,

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.ordertimeout.orders.outbox.OutboxEvent.Envelope;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
 import io.ordertimeout.orders.outbox.OutboxEvent.PaymentConflict;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Set;
 import java.util.UUID;
@@ -52,7 +51,7 @@ class EventIdTest {
 
   private static OutboxEvent cancelled(long row, String orderId) {
     return new OrderCancelled(
-        envelope(row, orderId), null, Instant.EPOCH, Duration.ZERO, null, Instant.EPOCH);
+        envelope(row, orderId), null, Instant.EPOCH, Instant.EPOCH, Instant.EPOCH);
   }
 
   private static OutboxEvent conflict(String orderId, String paymentId) {

@@ -11,7 +11,6 @@ import io.ordertimeout.orders.outbox.OutboxEvent.PaymentConflict;
 import io.ordertimeout.orders.platform.kafka.InputTopics;
 import io.ordertimeout.orders.relay.Serializers;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Set;
@@ -29,8 +28,7 @@ class PublishedRecordsTest {
   private static final InputTopics.Layout LAYOUT = new InputTopics.Layout(Map.of(), 3, Set.of());
 
   private static final OrderCancelled CANCELLED =
-      new OrderCancelled(
-          ENVELOPE, TIME.minusSeconds(60), TIME, Duration.ZERO, null, TIME.plusMillis(5));
+      new OrderCancelled(ENVELOPE, TIME.minusSeconds(60), TIME, TIME, TIME.plusMillis(5));
 
   private static final PaymentConflict CONFLICT =
       new PaymentConflict(ENVELOPE, "p", TIME.plusSeconds(1), TIME, null);

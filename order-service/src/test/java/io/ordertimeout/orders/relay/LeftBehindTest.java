@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.ordertimeout.orders.outbox.OutboxEvent;
 import io.ordertimeout.orders.outbox.OutboxEvent.Envelope;
 import io.ordertimeout.orders.outbox.OutboxEvent.OrderCancelled;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -85,8 +84,7 @@ class LeftBehindTest {
         new Envelope(orderRow, "order-" + orderRow, shard, null, writtenAt),
         Instant.EPOCH,
         Instant.EPOCH,
-        Duration.ZERO,
-        null,
+        Instant.EPOCH,
         Instant.EPOCH);
   }
 }
