@@ -142,7 +142,10 @@ export function ordersView(parameters, page) {
         h('p', { class: 'minor', role: 'status' }, !isEmpty
           && `${countOf(orders.length, next, total)}, as of ${formatTime(Date.now())}`),
         h('div', { class: 'row' },
-          choice('Sort by', SORTS, sort, (value) => goTo({ ...criteria, sort: value })),
+          choice('Sort by', SORTS, sort, (value) => goTo({
+            // Only cancelled orders have a lateness.
+            ...criteria, sort: value, state: value.endsWith('lateness') ? 'CANCELLED' : criteria.state,
+          })),
           choice('Page size', PAGE_SIZES.map((value) => [value, value]), size,
             (value) => goTo({ ...criteria, size: value === PAGE_SIZES[0] ? null : value })),
           h('button', { type: 'button', class: 'small', disabled: isEmpty && !next, on: { click: () => exportCsv(null) } },
@@ -284,6 +287,7 @@ function amountFields({ amountFrom, amountTo, currency }) {
 function orderTable(orders, selection, sortedBy) {
   const isSelectable = session.operator;
   const isAnyCancelled = orders.some(({ state }) => state === 'CANCELLED');
+  const lateness = sortedBy('lateness', true)['aria-sort'] ? 'number' : 'number optional';
   const sortable = (text, name, isDescendingFirst = false) => {
     const { link, arrow, ...attributes } = sortedBy(name, isDescendingFirst);
     return { text, content: h('a', { href: link }, text, h('span', { 'aria-hidden': 'true' }, arrow)), ...attributes };
@@ -295,7 +299,7 @@ function orderTable(orders, selection, sortedBy) {
       sortable('Order', 'id'),
       'State',
       sortable('Deadline', 'deadline'),
-      ...(isAnyCancelled ? [{ ...sortable('Late by', 'lateness', true), class: 'number optional' }] : []),
+      ...(isAnyCancelled ? [{ ...sortable('Late by', 'lateness', true), class: lateness }] : []),
       { text: 'Amount', class: 'number' },
       { text: 'Channel', class: 'optional' },
       { text: 'Shard', class: 'number optional' },
@@ -308,7 +312,7 @@ function orderTable(orders, selection, sortedBy) {
         h('th', { scope: 'row' }, orderLink(order.orderId)),
         h('td', {}, orderStateBadge(order.state)),
         h('td', {}, order.deadline ? timeElement(order.deadline) : '–'),
-        isAnyCancelled && h('td', { class: 'number optional' },
+        isAnyCancelled && h('td', { class: lateness },
           order.lateByMillis === null ? '–' : formatDuration(order.lateByMillis)),
         h('td', { class: 'number' }, order.amount ? formatMoney(order.amount.value, order.amount.currency) : '–'),
         h('td', { class: 'optional' }, order.channel ? clipped(order.channel) : '–'),

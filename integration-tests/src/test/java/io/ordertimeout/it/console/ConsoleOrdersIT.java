@@ -122,6 +122,46 @@ class ConsoleOrdersIT {
   }
 
   @Test
+  void findsTheLatestOrdersFirst() {
+    for (String id : List.of("late-little", "late-much", "late-hardly")) {
+      scenario.create(id, 0, Scenario.in(Duration.ofHours(3)));
+      scenario.awaitState(id, "PENDING");
+      console.service().makeDue(id);
+      scenario.awaitState(id, "CANCELLED");
+    }
+    decideLate("late-little", "4 seconds");
+    decideLate("late-much", "92 seconds");
+    decideLate("late-hardly", "999 milliseconds");
+    try (Visit visit = console.visit()) {
+      visit.openAsViewer("orders?prefix=late-&state=PENDING");
+      Page page = visit.page();
+      page.getByLabel("Sort by").selectOption("-lateness");
+      assertThat(rows(visit)).hasCount(2);
+      assertThat(rows(visit).first()).containsText("late-much");
+      assertThat(rows(visit).first()).containsText("1 min 32 s");
+      page.getByRole(AriaRole.COLUMNHEADER, new Page.GetByRoleOptions().setName("Late by"))
+          .getByRole(AriaRole.LINK)
+          .click();
+      assertThat(rows(visit).first()).containsText("late-little");
+      visit.go("order?id=late-much");
+      assertThat(timeline(visit).filter(new Locator.FilterOptions().setHasText("after it was due")))
+          .containsText("1 min 32 s after it was due");
+    }
+  }
+
+  private void decideLate(String orderId, String late) {
+    assertThat(
+            scenario
+                .database()
+                .execute(
+                    "update outbox o set due_at = o.written_at - ?::interval from order_deadline d"
+                        + " where o.order_row = d.id and d.order_id = ?",
+                    late,
+                    orderId))
+        .isEqualTo(1);
+  }
+
+  @Test
   void filtersSortsAndExportsOrders() throws IOException {
     for (int i = 1; i <= 3; i++) {
       scenario

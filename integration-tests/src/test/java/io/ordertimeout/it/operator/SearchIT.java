@@ -131,9 +131,8 @@ class SearchIT {
             scenario
                 .database()
                 .execute(
-                    "update outbox set due_at = o.written_at - nullif(?, '')::interval"
-                        + " from order_deadline d join outbox o on o.order_row = d.id"
-                        + " where outbox.order_row = d.id and d.order_id = ?",
+                    "update outbox o set due_at = o.written_at - nullif(?, '')::interval"
+                        + " from order_deadline d where o.order_row = d.id and d.order_id = ?",
                     late,
                     "late-" + order))
         .isEqualTo(1);
