@@ -287,7 +287,10 @@ function amountFields({ amountFrom, amountTo, currency }) {
 function orderTable(orders, selection, sortedBy) {
   const isSelectable = session.operator;
   const isAnyCancelled = orders.some(({ state }) => state === 'CANCELLED');
-  const lateness = sortedBy('lateness', true)['aria-sort'] ? 'number' : 'number optional';
+  // On a phone, there is room for one of them.
+  const [lateness, amount] = sortedBy('lateness')['aria-sort']
+    ? ['number', 'number optional']
+    : ['number optional', 'number'];
   const sortable = (text, name, isDescendingFirst = false) => {
     const { link, arrow, ...attributes } = sortedBy(name, isDescendingFirst);
     return { text, content: h('a', { href: link }, text, h('span', { 'aria-hidden': 'true' }, arrow)), ...attributes };
@@ -300,7 +303,7 @@ function orderTable(orders, selection, sortedBy) {
       'State',
       sortable('Deadline', 'deadline'),
       ...(isAnyCancelled ? [{ ...sortable('Late by', 'lateness', true), class: lateness }] : []),
-      { text: 'Amount', class: 'number' },
+      { text: 'Amount', class: amount },
       { text: 'Channel', class: 'optional' },
       { text: 'Shard', class: 'number optional' },
     ],
@@ -314,7 +317,7 @@ function orderTable(orders, selection, sortedBy) {
         h('td', {}, order.deadline ? timeElement(order.deadline) : '–'),
         isAnyCancelled && h('td', { class: lateness },
           order.lateByMillis === null ? '–' : formatDuration(order.lateByMillis)),
-        h('td', { class: 'number' }, order.amount ? formatMoney(order.amount.value, order.amount.currency) : '–'),
+        h('td', { class: amount }, order.amount ? formatMoney(order.amount.value, order.amount.currency) : '–'),
         h('td', { class: 'optional' }, order.channel ? clipped(order.channel) : '–'),
         h('td', { class: 'number optional' }, order.shard),
       )),

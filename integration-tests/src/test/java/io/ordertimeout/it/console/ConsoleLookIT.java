@@ -129,6 +129,23 @@ class ConsoleLookIT {
             from generate_series(1, 100) i
             cross join lateral (select now() - interval '1 d' - i * interval '1 min' as t) o
             """);
+    scenario
+        .database()
+        .execute(
+            """
+            with late as (
+              insert into order_deadline (
+                order_id, shard, state, created_at, deadline, policy, channel, decided_at, decided_by,
+                amount, currency)
+              select 'late-' || i, 0, 'CANCELLED', t - interval '15 min', t, 'DEFAULT', 'web',
+                t + make_interval(secs => i * i * i), 'EXPIRY', i, 'EUR'
+              from generate_series(1, 25) i
+              cross join lateral (select now() - interval '1 d' - i * interval '1 min' as t) o
+              returning id, deadline, decided_at
+            )
+            insert into outbox (order_row, shard, written_at, published_at, due_at)
+            select id, 0, decided_at, decided_at, deadline from late
+            """);
     scenario.shop().created("parked", Map.of("timeout", "PT2H"));
     scenario.awaitState("parked", "PENDING");
     send(scenario.topics().paid(), "parked", "{\"order\":\"parked\"}");
@@ -209,6 +226,9 @@ class ConsoleLookIT {
             assertThat(visit.page().locator("[aria-busy]")).hasCount(0);
             check(visit, name(view), look);
           });
+      visit.go("orders?state=CANCELLED&sort=-lateness");
+      assertThat(visit.page().locator("main tbody tr").first()).containsText("4 h 20 min");
+      check(visit, "orders-late", look);
       visit.go("policies");
       Locator preview = visit.page().locator("section[aria-labelledby='preview']");
       preview.getByLabel("Payment method").fill("transfer");
