@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
@@ -45,6 +47,8 @@ final class ContractBreaks {
           "CHANGED",
           "payment-under-way",
           "confirmation");
+
+  private static final Pattern PART = Pattern.compile("([A-Za-z-])([?])?|[(]([A-Za-z|]+)[)]");
 
   private final JsonNode oldDocument;
   private final JsonNode newDocument;
@@ -207,8 +211,8 @@ final class ContractBreaks {
         where + ": format", texts(before.path("format")), texts(after.path("format")), direction);
     compareValues(
         where + ": pattern",
-        texts(before.path("pattern")),
-        texts(after.path("pattern")),
+        words(before.path("pattern")),
+        words(after.path("pattern")),
         direction);
     for (String limit : LOWER_LIMITS) {
       compareLimit(where + ": " + limit, before.path(limit), after.path(limit), 1, direction);
@@ -334,6 +338,35 @@ final class ContractBreaks {
     return values
         .map(value -> value.asString("null"))
         .collect(Collectors.toCollection(LinkedHashSet::new));
+  }
+
+  /**
+   * The words that a pattern of letters, optional letters and alternatives matches; of any other
+   * pattern, itself.
+   */
+  private static Set<String> words(JsonNode pattern) {
+    Set<String> words = Set.of("");
+    int end = 0;
+    for (MatchResult part : PART.matcher(pattern.asString("")).results().toList()) {
+      if (part.start() != end) {
+        return texts(pattern);
+      }
+      end = part.end();
+      List<String> choices = new ArrayList<>();
+      if (part.group(1) == null) {
+        choices.addAll(List.of(part.group(3).split("[|]")));
+      } else {
+        choices.add(part.group(1));
+        if (part.group(2) != null) {
+          choices.add("");
+        }
+      }
+      words =
+          words.stream()
+              .flatMap(word -> choices.stream().map(choice -> word + choice))
+              .collect(Collectors.toCollection(LinkedHashSet::new));
+    }
+    return end > 0 && end == pattern.asString().length() ? words : texts(pattern);
   }
 
   private static Set<String> without(Set<String> all, Set<String> some) {

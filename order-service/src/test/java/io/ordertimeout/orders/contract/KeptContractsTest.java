@@ -119,7 +119,7 @@ class KeptContractsTest {
 
   @ParameterizedTest
   @CsvSource(
-      delimiter = '|',
+      delimiterString = " | ",
       quoteCharacter = '`',
       value = {
         // What is sent and received, and which of them the change breaks.
@@ -140,6 +140,12 @@ class KeptContractsTest {
         "{'maxLength':5} | {'maxLength':6} | SENT",
         "{} | {'minimum':1} | RECEIVED",
         "{'pattern':'a'} | {'pattern':'b'} | RECEIVED SENT",
+        "{'pattern':'-?(a|b)'} | {'pattern':'-?(a|b|c)'} | SENT",
+        "{'pattern':'-?(a|b)'} | {'pattern':'(a|b|c)'} | RECEIVED SENT",
+        "{'pattern':'[ab]'} | {'pattern':'[abc]'} | RECEIVED SENT",
+        "{'pattern':'(a|b)+'} | {'pattern':'(a|b)'} | RECEIVED SENT",
+        "{'pattern':'a'} | {} | SENT",
+        "{} | {'pattern':'a'} | RECEIVED",
         "{'items':{'type':'string'}} | {'items':{'type':'integer'}} | RECEIVED SENT",
         "{'oneOf':[{'type':'string'}]} | {'oneOf':[{'type':'string'},{}]} | SENT",
         "{'$ref':'#/d/a','d':{'a':{'enum':['A']}}} | {'$ref':'#/d/b','d':{'b':{'enum':['A']}}} | -",
