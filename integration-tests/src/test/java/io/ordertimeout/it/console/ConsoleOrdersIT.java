@@ -122,7 +122,7 @@ class ConsoleOrdersIT {
   }
 
   @Test
-  void findsTheLatestOrdersFirst() {
+  void sortsOrdersByLateness() {
     for (String id : List.of("late-little", "late-much", "late-hardly")) {
       scenario.create(id, 0, Scenario.in(Duration.ofHours(3)));
       scenario.awaitState(id, "PENDING");

@@ -116,6 +116,10 @@ class SearchIT {
     JsonNode page = viewer.get("/api/v1/orders", "sort", "-lateness", "total", "true").json();
     assertThat(page.at("/total/orders").asInt()).isEqualTo(3);
     assertThat(page.at("/data/0/lateByMillis").asLong()).isEqualTo(172_800_001);
+    assertThat(viewer.get("/api/v1/orders.csv", "prefix", "late-1").response().body())
+        .startsWith("orderId,state,")
+        .contains(",shard,lateByMillis\r\n")
+        .endsWith(",0,999\r\n");
     assertThat(service.lateByMillis("late-1")).isEqualTo(999);
     for (String cursor : List.of("-lateness " + Long.MAX_VALUE + " 1", "-lateness -1 1")) {
       String after = Base64.getUrlEncoder().encodeToString(cursor.getBytes(StandardCharsets.UTF_8));

@@ -40,7 +40,8 @@ class OrderExport {
           "decidedBy",
           "paymentId",
           "policy",
-          "shard");
+          "shard",
+          "lateByMillis");
 
   private final OrderSearch search;
 
@@ -88,6 +89,7 @@ class OrderExport {
         .text(order.paymentId())
         .text(order.policy())
         .value(order.shard())
+        .value(order.lateByMillis())
         .end();
   }
 }

@@ -309,7 +309,7 @@ public class OrderPages {
   /**
    * Finds orders that were cancelled a second late or later, by lateness and row.
    *
-   * @param descending whether the latest one comes first
+   * @param descending whether the greatest lateness comes first
    * @param after the last order of the page before; null for the first page
    * @param window how many orders are checked
    */
