@@ -112,7 +112,13 @@ class SearchIT {
     }
     assertThat(all("sort", "-lateness", "prefix", "late-3")).containsExactly("late-3");
     assertThat(all("sort", "lateness", "lateByMillis", "1001")).containsExactly("late-2");
-    assertThat(all("sort", "lateness", "state", "PAID")).isEmpty();
+    for (String sort : List.of("lateness", "id", "deadline")) {
+      JsonNode none = page("sort", sort, "state", "PAID", "lateByMillis", "0", "limit", "1");
+      assertThat(none.path("data").isEmpty()).isTrue();
+      assertThat(none.path("next").isNull()).isTrue();
+    }
+    assertThat(page("sort", "lateness", "state", "PAID", "limit", "1").path("next").isNull())
+        .isTrue();
     JsonNode page = viewer.get("/api/v1/orders", "sort", "-lateness", "total", "true").json();
     assertThat(page.at("/total/orders").asInt()).isEqualTo(3);
     assertThat(page.at("/data/0/lateByMillis").asLong()).isEqualTo(172_800_001);

@@ -201,6 +201,9 @@ public class OrderSearch {
   }
 
   private Found find(Query query, Criteria criteria, @Nullable Cursor after, int limit) {
+    if (criteria.states().isEmpty()) {
+      return new Found(List.of(), null, 0);
+    }
     boolean descending = query.sort().descending;
     OrderKey last = after == null ? null : after.key();
     int window = window(query, limit + 1);
@@ -215,10 +218,8 @@ public class OrderSearch {
       case DEADLINE -> {
         int shards = partitionCounts.greatest();
         int parts =
-            Math.max(
-                1,
-                criteria.states().size()
-                    + (criteria.states().contains(OrderState.PENDING) ? shards : 0));
+            criteria.states().size()
+                + (criteria.states().contains(OrderState.PENDING) ? shards : 0);
         yield pages.byDeadline(
             criteria, descending, last, shards, Math.max(window / parts, limit + 1), limit + 1);
       }
@@ -229,6 +230,9 @@ public class OrderSearch {
   @Transactional(readOnly = true, timeout = 10)
   public Total count(Query query) {
     Criteria criteria = criteria(query);
+    if (criteria.states().isEmpty()) {
+      return new Total(0, true);
+    }
     int window = window(query, MOST_COUNTED + 1);
     Count count =
         switch (query.sort().key) {

@@ -175,7 +175,7 @@ public class DueOrderDecision {
           where d.ctid = any(array(select version from due)) and %s
           returning d.id, d.order_id, d.shard, d.created_at, d.deadline, d.decided_at,
             d.traceparent,
-            -- The end of an attempt is the shop's time.
+            -- The end of an attempt is not the time of Postgres.
             least(d.decided_at, greatest(d.deadline + %s, %s)) as due_at
         )%s
         """
