@@ -119,6 +119,8 @@ class OpenConflictsIT {
             orderId,
             Map.of("timeout", "PT0.1S", "amount", Map.of("value", "59.90", "currency", currency)));
     scenario.outcomes().awaitCancelled(orderId);
+    // Until the publication is stored, too.
+    scenario.awaitQuiet();
     scenario.shop().paid(orderId, "payment of " + orderId);
     scenario.outcomes().awaitConflicts(orderId, 1);
     await().until(() -> history(orderId).contains("CONFLICT_PUBLISHED"));

@@ -42,6 +42,8 @@ class OrderLookupIT {
                 "amount",
                 Map.of("value", 12.5, "currency", "EUR")));
     scenario.outcomes().awaitCancelled("whole history");
+    // Until the publication is stored, too.
+    scenario.awaitQuiet();
     scenario.shop().paid("whole history", "too late");
     scenario.outcomes().awaitConflicts("whole history", 1);
 
