@@ -199,6 +199,9 @@ class LostConflictsIT extends FailoverFixture {
       awaitStored();
       assertStillTrue(service, conflict);
       assertCancelledAs(cancelled);
+      assertThat(database().count("select count(*) from outbox where due_at is not null"))
+          .as("cancellations of which it is claimed to be known how late they were")
+          .isZero();
     }
   }
 

@@ -142,15 +142,16 @@ public class LostDecisions {
   private static final String ANNOUNCE =
       """
       with announced as (
-        insert into outbox (order_row, shard, due_at)
-        select id, shard, d.deadline + %s from order_deadline d
+        insert into outbox (order_row, shard)
+        select id, shard from order_deadline
         where order_id = any(:orderIds::text[]) and (state = 'CANCELLED') is true
           and deadline is not null
         order by id
         on conflict do nothing
-        returning order_row, shard, written_at, due_at
+        returning order_row, shard, written_at
       )
-      select a.*, '' as payment_id, %s
+      -- Not stored: what held the order may be lost as well, and it was decided before.
+      select a.*, '' as payment_id, d.deadline + %s as due_at, %s
       from announced a join order_deadline d on d.id = a.order_row
       """
           .formatted(NextStage.GRACE, OutboxRows.OF_ORDER);

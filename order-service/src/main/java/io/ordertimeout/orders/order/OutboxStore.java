@@ -85,7 +85,7 @@ public class OutboxStore {
       """
       select
         o.order_row, o.payment_id, o.shard, o.paid_at, o.written_at, %s, %s as server,
-        -- An earlier version has not stored it.
+        -- Not stored by an earlier version, nor with a lost cancellation.
         coalesce(o.due_at, d.deadline + %s) as due_at,
         w.number as warning, d.leads[w.number] as lead_seconds,
         case when w.number = cardinality(d.leads)
